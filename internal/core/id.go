@@ -1,0 +1,39 @@
+package core
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// NewSessionID makes an id of the form YYYYMMDD-HHMMSS-xxxx, in UTC, with four
+// random hexadecimal digits.
+func NewSessionID(now time.Time) string {
+	return now.UTC().Format("20060102-150405") + "-" + randomHex(2)
+}
+
+// NewUUID makes a random (version 4) UUID.
+func NewUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+// NewCallID makes an id for a tool call whose server gave none.
+func NewCallID() string { return "call_" + randomHex(12) }
+
+// ValidSessionID reports whether s may be used as a session's file name: letters,
+// digits, '-' and '_' only, so that it can never name another folder.
+func ValidSessionID(s string) bool { return sessionID.MatchString(s) }
+
+var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return hex.EncodeToString(b)
+}

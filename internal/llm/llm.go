@@ -1,0 +1,121 @@
+// Package llm is the border between Garuda and language models: what a request
+// is, what arrives while it is answered, what a whole answer is, and how a
+// failure is typed. The wire formats live in its subpackages.
+//
+// It never decides whether to send, retry or give up: that is engine's. It
+// never reads files or the environment: keys and addresses are handed to it.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+
+	"garuda/internal/core"
+)
+
+// Model is one model behind one provider.
+type Model interface {
+	// Info describes the model; it never changes.
+	Info() *Info
+	// Stream sends one request and calls emit, from the calling goroutine, for
+	// each event as it arrives. It ends in one complete response or one error:
+	// an *Error, or ctx's own error when the caller gave up. Nothing
+	// half-received is ever returned as a response. It makes exactly one
+	// attempt; retries are the engine's.
+	//
+	// A Model remembers the encoding of the messages it has sent, so that a
+	// request which continues the last one costs only its new messages. One
+	// call at a time.
+	Stream(ctx context.Context, req *Request, emit func(Event)) (*Response, error)
+}
+
+// Info is what is known of a model.
+type Info struct {
+	// Spec is provider/model as the user names it; ID is the provider's own name.
+	Spec, Provider, ID string
+	// Format is the wire format: anthropic, chat, responses, gemini, script.
+	Format string
+	// ContextWindow and MaxOutput are in tokens. Known is false when the window
+	// is Garuda's assumption (32,768), and the user is told.
+	ContextWindow, MaxOutput int
+	Known                    bool
+	Price                    core.Price
+	// Thinks is true for a model that can think before it answers.
+	Thinks bool
+	// Local is true for a server on this machine: its first byte may take long.
+	Local bool
+	// KeySource says where the key came from: an environment variable's name,
+	// "credentials", or "none".
+	KeySource string
+}
+
+// Request is one model request. System and Tools are built once a session and
+// stay byte-identical; Messages only grows, and its elements never change.
+type Request struct {
+	System   string
+	Tools    []ToolSpec
+	Messages []*core.Message
+	// MaxTokens is the output limit in tokens.
+	MaxTokens int
+	Thinking  ThinkingLevel
+	// SessionID serves as the prompt cache key where the provider has one.
+	SessionID string
+}
+
+// ToolSpec is what a model is told about a tool.
+type ToolSpec struct {
+	Name, Description string
+	// Schema is the input's JSON Schema: a compact object, byte-stable.
+	Schema json.RawMessage
+}
+
+// ThinkingLevel is how much a model should think; empty leaves it to the model.
+type ThinkingLevel string
+
+const (
+	ThinkDefault ThinkingLevel = ""
+	ThinkOff     ThinkingLevel = "off"
+	ThinkLow     ThinkingLevel = "low"
+	ThinkMedium  ThinkingLevel = "medium"
+	ThinkHigh    ThinkingLevel = "high"
+	ThinkXHigh   ThinkingLevel = "xhigh"
+	ThinkMax     ThinkingLevel = "max"
+)
+
+// Event is something that happened while a response arrived: one of the types below.
+type Event interface{ llmEvent() }
+
+// TextDelta is a piece of visible text, cut at rune borders.
+type TextDelta struct{ Text string }
+
+// ThinkingDelta is a piece of thinking, cut at rune borders.
+type ThinkingDelta struct{ Text string }
+
+// ToolCallStarted names a call before its arguments are complete.
+type ToolCallStarted struct{ ID, Name string }
+
+// Notice is something the user should know about how the request went, such as
+// an endpoint that was switched.
+type Notice struct{ Text string }
+
+func (TextDelta) llmEvent()       {}
+func (ThinkingDelta) llmEvent()   {}
+func (ToolCallStarted) llmEvent() {}
+func (Notice) llmEvent()          {}
+
+// Response is one complete answer.
+type Response struct {
+	// ID and Model are as the provider gave them; either may be empty.
+	ID, Model string
+	Message   *core.Message
+	Stop      core.StopReason
+	// RawStop is the provider's own word for Stop.
+	RawStop string
+	Usage   core.Usage
+	// UsageReported is false when the provider reported none; Usage is then zero.
+	UsageReported bool
+	// RequestHash is the hex SHA-256 of what was sent, cache marks aside.
+	RequestHash string
+	// RequestBytes is the size of the body that was sent.
+	RequestBytes int
+}

@@ -1,0 +1,161 @@
+// Package session keeps conversations on disk: the journal and its records,
+// redaction, the list of sessions, resume and export.
+//
+// It never talks to a model, runs a tool or prints; nothing is written that has
+// not passed the redactor.
+package session
+
+import (
+	"garuda/internal/core"
+)
+
+// Record is one line of a journal: one of the types below. On disk the
+// envelope {v, seq, t, type, crc} and the record's own fields share one object.
+type Record interface{ RecordType() string }
+
+// Limits a session ran with.
+type Limits struct {
+	MaxSteps      int     `json:"maxSteps"`
+	TokenBudget   int     `json:"tokenBudget"`
+	SpendUSD      float64 `json:"spendUsd,omitempty"`
+	ContextWindow int     `json:"contextWindow"`
+}
+
+// Start opens a journal.
+type Start struct {
+	SessionID string `json:"session"`
+	Root      string `json:"root"`
+	Version   string `json:"version"`
+	Model     string `json:"model"`
+	Executor  string `json:"executor"`
+	Isolation string `json:"isolation"`
+	Limits    Limits `json:"limits"`
+}
+
+// Resume is written each time a session is opened again; fields as Start's.
+type Resume struct {
+	Version   string `json:"version"`
+	Model     string `json:"model"`
+	Executor  string `json:"executor"`
+	Isolation string `json:"isolation"`
+	Limits    Limits `json:"limits"`
+}
+
+// Model is a switch of model.
+type Model struct {
+	Model string `json:"model"`
+}
+
+// User is a message of the user, with its notes and attachments.
+type User struct {
+	Message *core.Message `json:"message"`
+}
+
+// Assistant is one complete response.
+type Assistant struct {
+	Step          int             `json:"step"`
+	Message       *core.Message   `json:"message"`
+	Stop          core.StopReason `json:"stop"`
+	RawStop       string          `json:"rawStop,omitempty"`
+	ResponseID    string          `json:"responseId,omitempty"`
+	Model         string          `json:"model,omitempty"`
+	Usage         core.Usage      `json:"usage"`
+	UsageReported bool            `json:"usageReported"`
+	Cost          core.Cost       `json:"cost"`
+	APIMs         int64           `json:"apiMs"`
+	RequestHash   string          `json:"requestHash,omitempty"`
+}
+
+// CallInfo says how one call of a ToolResults record ran.
+type CallInfo struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Ms        int64  `json:"ms"`
+	Denied    bool   `json:"denied,omitempty"`
+	Executor  string `json:"executor,omitempty"`
+	Isolation string `json:"isolation,omitempty"`
+}
+
+// ToolResults is the user message that answers an assistant's calls. Synthetic
+// ones were made by Garuda to close calls that never ran.
+type ToolResults struct {
+	Message   *core.Message `json:"message"`
+	Calls     []CallInfo    `json:"calls"`
+	Synthetic bool          `json:"synthetic,omitempty"`
+}
+
+// Intent is written and flushed before a call that changes something runs.
+type Intent struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Target string `json:"target"`
+}
+
+// Continue records that a response cut at the output limit was asked to go on.
+type Continue struct {
+	Message   *core.Message `json:"message"`
+	MaxTokens int           `json:"maxTokens"`
+}
+
+// Unreported counts tokens reserved for a request whose usage never came.
+type Unreported struct {
+	Tokens int    `json:"tokens"`
+	Reason string `json:"reason"`
+}
+
+// Mode is a change of mode.
+type Mode struct {
+	Mode string `json:"mode"`
+	By   string `json:"by"`
+}
+
+// Note is something the next user message will tell the model.
+type Note struct {
+	Text string `json:"text"`
+	Kind string `json:"kind"`
+}
+
+// GrantRecord and DenialRecord keep a person's answers.
+type GrantRecord struct {
+	CallID string `json:"call"`
+	Tool   string `json:"tool"`
+	Rule   string `json:"rule,omitempty"`
+	Choice string `json:"choice"`
+}
+
+// DenialRecord keeps what was denied, so that nothing forgets it.
+type DenialRecord struct {
+	CallID string `json:"call"`
+	Tool   string `json:"tool"`
+	Target string `json:"target"`
+	By     string `json:"by"`
+	Reason string `json:"reason"`
+}
+
+// Title names the session.
+type Title struct {
+	Title string `json:"title"`
+}
+
+// End closes a turn.
+type End struct {
+	StopReason core.TurnEnd `json:"stopReason"`
+	Steps      int          `json:"steps"`
+	Error      string       `json:"error,omitempty"`
+}
+
+func (*Start) RecordType() string        { return "start" }
+func (*Resume) RecordType() string       { return "resume" }
+func (*Model) RecordType() string        { return "model" }
+func (*User) RecordType() string         { return "user" }
+func (*Assistant) RecordType() string    { return "assistant" }
+func (*ToolResults) RecordType() string  { return "tool_results" }
+func (*Intent) RecordType() string       { return "intent" }
+func (*Continue) RecordType() string     { return "continue" }
+func (*Unreported) RecordType() string   { return "unreported" }
+func (*Mode) RecordType() string         { return "mode" }
+func (*Note) RecordType() string         { return "note" }
+func (*GrantRecord) RecordType() string  { return "grant" }
+func (*DenialRecord) RecordType() string { return "denial" }
+func (*Title) RecordType() string        { return "title" }
+func (*End) RecordType() string          { return "end" }

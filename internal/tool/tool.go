@@ -1,0 +1,119 @@
+// Package tool is the border between the engine and the tools: what a tool
+// declares, what a call would do, what a decision about it is, and the pipeline
+// that every call of every agent goes through.
+//
+// It never decides a permission (package policy does, behind Decider), never
+// asks a person (a surface does, behind Asker), and runs nothing itself.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"garuda/internal/core"
+)
+
+// Class is how the decision table treats a tool.
+type Class string
+
+const (
+	ClassRead    Class = "read"
+	ClassSession Class = "session"
+	ClassPath    Class = "path"
+	ClassCommand Class = "command"
+	ClassURL     Class = "url"
+	ClassInput   Class = "input"
+)
+
+// Spec is what a tool says of itself, once.
+type Spec struct {
+	Name, Description string
+	Class             Class
+	// Set is the tool set that switches it on: core, edit, git, web …
+	Set string
+	// Schema is the JSON Schema of the input: an object, canonical names only.
+	Schema json.RawMessage
+}
+
+// Tool is one capability offered to the model. Its methods may be called from
+// several goroutines at once.
+type Tool interface {
+	Spec() *Spec
+	// Plan says what the call would do, changing nothing. The input has passed
+	// the schema, with the names of other agents already made canonical. An
+	// error is for the model: what failed and what to do instead.
+	Plan(ctx context.Context, env *Env, input json.RawMessage) (*Plan, error)
+	// Run does what the plan says. It is called at most once, with a grant for
+	// this very call. An error means the call failed; a non-nil output beside it
+	// is what the model sees of it, else the error's text.
+	Run(ctx context.Context, call *Call) (*Output, error)
+}
+
+// Plan is what a call would do.
+type Plan struct {
+	// Target is what rules and approvals name: a root-relative path, a command, a URL.
+	Target string
+	// Preview is what an approval shows in full: the command, or a unified diff.
+	Preview string
+	Effects Effects
+	// ReadOnly calls change nothing; Parallel ones may also run beside others;
+	// Alone ones are read-only but never share a batch.
+	ReadOnly, Parallel, Alone bool
+	// Destructive calls delete or overwrite what undo may not cover.
+	Destructive bool
+	// RunsCommands marks calls whose record names executor and isolation.
+	RunsCommands bool
+	// Input is the decoded input, for Run.
+	Input any
+}
+
+// Effects is what a call would touch, for the decision. Paths are absolute, as
+// the tool resolved them (not yet followed through links).
+type Effects struct {
+	Reads, Writes []string
+	// Commands are texts for bash; OutsideSandbox asks to run them without isolation.
+	Commands       []string
+	OutsideSandbox bool
+	Hosts          []string
+	Changes        []Change
+}
+
+// Change is one file's whole change.
+type Change struct {
+	Path string
+	// Old is nil for a new file, New for a deleted one.
+	Old, New *string
+	MovedTo  string
+}
+
+// Output is what a call that ran gives back.
+type Output struct {
+	// Text is for the model; Blocks are images and documents that follow it.
+	Text   string
+	Blocks []core.Block
+	// IsError marks a result the model should treat as a failure, such as a
+	// command that ended with another code than 0 is not, but a time-out is.
+	IsError bool
+	// Summary is the result in a few words for a person ("300 lines"); may be empty.
+	Summary string
+	// Executor and Isolation are set by tools that ran a command.
+	Executor, Isolation string
+	// Diff is a unified diff of what was written, for a person; may be empty.
+	Diff string
+}
+
+// Call is one run of a tool.
+type Call struct {
+	ID    string
+	Env   *Env
+	Plan  *Plan
+	Grant *Grant
+	// Progress shows a line to the person while the call runs; never nil.
+	Progress func(text string)
+	// Emit shows output as it arrives (stdout false, stderr true); never nil. The
+	// bytes are only valid during the call.
+	Emit func(stderr bool, chunk []byte)
+	// Check asks the one decision function about an effect that only showed
+	// while the call ran; it returns the denial's text as an error.
+	Check func(ctx context.Context, effects Effects, target string) error
+}
