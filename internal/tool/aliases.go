@@ -1,0 +1,60 @@
+package tool
+
+// otherNames maps the names that other agents use for a field to ours. A name
+// counts only where the tool has no field of that name and has the canonical
+// one. camelCase forms are found by rule and are not listed.
+func otherNames(name string) []string {
+	switch name {
+	case "file_path", "filepath", "filename", "file", "notebook_path", "absolute_path", "target_file":
+		return []string{"path"}
+	case "old_str", "old_text":
+		return []string{"old_string"}
+	case "new_str", "new_text":
+		return []string{"new_string"}
+	case "new_source":
+		return []string{"source"}
+	case "edit_mode", "output_mode":
+		return []string{"mode"}
+	case "subagent_type":
+		return []string{"agent"}
+	case "timeout":
+		return []string{"timeout_ms"}
+	case "include":
+		return []string{"glob"}
+	case "cmd":
+		return []string{"command"}
+	case "start_line":
+		return []string{"offset"}
+	case "include_ignored", "no_ignore":
+		return []string{"include_ignored"}
+	case "query", "regex":
+		return []string{"pattern"}
+	case "-i", "case_insensitive":
+		return []string{"ignore_case"}
+	case "-A":
+		return []string{"after"}
+	case "-B":
+		return []string{"before"}
+	case "-C":
+		return []string{"context"}
+	case "head_limit", "max_results":
+		return []string{"limit"}
+	case "file_text", "contents", "text":
+		return []string{"content"}
+	case "dir", "directory", "dir_path":
+		return []string{"path"}
+	}
+	return nil
+}
+
+// otherValues maps the values that other agents use in an enumeration to ours;
+// they count only where ours is allowed and theirs is not.
+func otherValues(value string) string {
+	switch value {
+	case "done":
+		return "completed"
+	case "files_with_matches":
+		return "files"
+	}
+	return ""
+}

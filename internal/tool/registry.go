@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"garuda/internal/nearest"
+)
+
+// Registry holds the tools of a session, sorted by name. It never changes after
+// it was made.
+type Registry struct {
+	tools  []Tool
+	byName map[string]Tool
+	inputs map[string]*inputSchema
+}
+
+// NewRegistry sorts the tools and prepares their schemas. Two tools of one name
+// and a schema that is not an object are errors.
+func NewRegistry(tools ...Tool) (*Registry, error) {
+	r := &Registry{
+		tools:  slices.Clone(tools),
+		byName: make(map[string]Tool, len(tools)),
+		inputs: make(map[string]*inputSchema, len(tools)),
+	}
+	slices.SortFunc(r.tools, func(a, b Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
+	for _, t := range r.tools {
+		spec := t.Spec()
+		if _, twice := r.byName[spec.Name]; twice {
+			return nil, fmt.Errorf("register tools: two are named %s", spec.Name)
+		}
+		in, err := newInputSchema(spec)
+		if err != nil {
+			return nil, fmt.Errorf("register tool %s: %w", spec.Name, err)
+		}
+		r.byName[spec.Name], r.inputs[spec.Name] = t, in
+	}
+	return r, nil
+}
+
+// All returns the tools, sorted by name.
+func (r *Registry) All() []Tool { return r.tools }
+
+// Lookup finds a tool by its exact name.
+func (r *Registry) Lookup(name string) (Tool, bool) {
+	t, ok := r.byName[name]
+	return t, ok
+}
+
+// Names lists the tools' names, sorted.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.tools))
+	for i, t := range r.tools {
+		names[i] = t.Spec().Name
+	}
+	return names
+}
+
+// unknown is the model's error for a name that is no tool.
+func (r *Registry) unknown(name string) string {
+	near := nearest.Of(name, r.Names())
+	if near == "" {
+		return fmt.Sprintf("there is no tool named %q; the tools are %s", name, join(r.Names()))
+	}
+	return fmt.Sprintf("there is no tool named %q; did you mean %q?", name, near)
+}
