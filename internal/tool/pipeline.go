@@ -1,0 +1,269 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"garuda/internal/core"
+)
+
+// resultLimit is how many characters one call may add to a conversation.
+const resultLimit = 100_000
+
+// ErrInterrupted is the cause of a call's context when a person stopped that
+// call and nothing else.
+var ErrInterrupted = errors.New("interrupted")
+
+// Pipeline is the one way that a tool call runs, for every agent and surface.
+type Pipeline struct {
+	Registry *Registry
+	Decider  Decider
+	// Asker is nil where nobody can be asked; an ask is then a denial.
+	Asker Asker
+	Env   *Env
+	// Agent names the agent whose calls these are; empty for the main one.
+	Agent string
+	// Intent is called before a call that changes something runs, after it was
+	// granted, and returns when that is on disk. Nil where there is no journal.
+	Intent func(id, name, target string) error
+	// Answered is told each person's answer; may be nil.
+	Answered func(req *DecisionRequest, asked, final *Decision, a Answer)
+}
+
+// Observer watches one call. Its functions may be nil.
+type Observer struct {
+	Progress func(text string)
+	Emit     func(stderr bool, chunk []byte)
+}
+
+// Prepared is a call that was found, checked and planned, but not yet decided.
+type Prepared struct {
+	Use core.Block
+	// Plan is nil when preparing failed; Run then gives the failure back.
+	Plan *Plan
+
+	tool    Tool
+	input   json.RawMessage
+	failure *CallResult
+}
+
+// Batchable reports whether the call may run beside other calls.
+func (p *Prepared) Batchable() bool {
+	return p.Plan != nil && p.Plan.ReadOnly && p.Plan.Parallel && !p.Plan.Alone
+}
+
+// CallResult is how a call ended, however it ended.
+type CallResult struct {
+	ID, Name, Target string
+	// Result is the tool_result block that the model gets.
+	Result core.Block
+	// Denied is true when a person, a rule or the table refused the call.
+	Denied      bool
+	Interrupted bool
+	Decision    *Decision
+	// Output is what the tool gave, or nil when it did not run.
+	Output   *Output
+	Input    json.RawMessage
+	Duration time.Duration
+}
+
+// Prepare takes the steps that change nothing: the tool is known, the input
+// passes, the plan is made.
+func (p *Pipeline) Prepare(ctx context.Context, use core.Block) *Prepared {
+	prep := &Prepared{Use: use}
+	fail := func(text string) *Prepared {
+		prep.failure = prep.outcome(core.Text(text), true)
+		return prep
+	}
+	t, ok := p.Registry.Lookup(use.Name)
+	if !ok {
+		return fail("Error: " + use.Name + " failed: " + p.Registry.unknown(use.Name))
+	}
+	prep.tool = t
+	input, err := p.Registry.inputs[use.Name].check(use.Input)
+	if err != nil {
+		return fail(failed(use.Name, err))
+	}
+	prep.input = input
+	plan, err := guarded(use.Name, func() (*Plan, error) { return t.Plan(ctx, p.Env, input) })
+	if err != nil {
+		return fail(failed(use.Name, err))
+	}
+	prep.Plan = plan
+	return prep
+}
+
+// Run decides the call, runs it if it may, and says how it ended. It never
+// fails: the outcome holds an error result that the model can act on.
+func (p *Pipeline) Run(ctx context.Context, prep *Prepared, repeat int, watch Observer) *CallResult {
+	if prep.failure != nil {
+		return prep.failure
+	}
+	start := p.Env.Clock.Now()
+	out := p.run(ctx, prep, repeat, watch)
+	out.Duration = p.Env.Clock.Now().Sub(start)
+	out.Input = prep.input
+	return out
+}
+
+func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Observer) *CallResult {
+	req := p.request(prep, repeat)
+	decision, comment, err := p.decide(ctx, req)
+	switch {
+	case err != nil:
+		return interruptedBefore(prep)
+	case decision.Outcome != Allow:
+		out := prep.outcome(core.Text(denialText(decision, comment)), true)
+		out.Denied, out.Decision = true, decision
+		return out
+	}
+	if err := p.recordIntent(prep); err != nil {
+		return prep.outcome(core.Text(failed(prep.Use.Name, err)), true)
+	}
+	if ctx.Err() != nil {
+		return interruptedBefore(prep)
+	}
+	out := p.execute(ctx, prep, decision.Grant, watch)
+	out.Decision = decision
+	if comment != "" {
+		out.Result.Content = append(out.Result.Content, core.Text("The user allowed this with a comment: "+comment))
+	}
+	return out
+}
+
+func (p *Pipeline) request(prep *Prepared, repeat int) *DecisionRequest {
+	spec := prep.tool.Spec()
+	return &DecisionRequest{
+		CallID: prep.Use.ID, Tool: spec.Name, Class: spec.Class, Plan: prep.Plan,
+		Input: prep.input, Agent: p.Agent, Repeat: repeat,
+	}
+}
+
+// decide asks the one decision function, and a person where it says so. The
+// error is non-nil only when the call was given up while the question waited.
+func (p *Pipeline) decide(ctx context.Context, req *DecisionRequest) (*Decision, string, error) {
+	d := p.Decider.Decide(req)
+	if d.Outcome != Ask {
+		return d, "", nil
+	}
+	if p.Asker == nil {
+		return p.Decider.Resolve(req, d, Answer{Choice: AnswerDeny, Comment: "nobody can be asked here"}), "", nil
+	}
+	answer, err := p.Asker.Ask(ctx, d.Question)
+	if err != nil {
+		return nil, "", fmt.Errorf("ask about %s: %w", req.Tool, err)
+	}
+	final := p.Decider.Resolve(req, d, answer)
+	if p.Answered != nil {
+		p.Answered(req, d, final, answer)
+	}
+	return final, answer.Comment, nil
+}
+
+func (p *Pipeline) recordIntent(prep *Prepared) error {
+	if prep.Plan.ReadOnly || p.Intent == nil {
+		return nil
+	}
+	return p.Intent(prep.Use.ID, prep.Use.Name, prep.Plan.Target)
+}
+
+func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, watch Observer) *CallResult {
+	call := &Call{
+		ID: prep.Use.ID, Env: p.Env, Plan: prep.Plan, Grant: grant,
+		Progress: func(string) {}, Emit: func(bool, []byte) {},
+		Check: func(ctx context.Context, e Effects, target string) error { return p.check(ctx, prep, e, target) },
+	}
+	if watch.Progress != nil {
+		call.Progress = watch.Progress
+	}
+	if watch.Emit != nil {
+		call.Emit = watch.Emit
+	}
+	output, err := guarded(prep.Use.Name, func() (*Output, error) {
+		if err := grant.Use(call.ID); err != nil {
+			panic(err) // a hole in the pipeline: never run, and make it loud
+		}
+		return prep.tool.Run(ctx, call)
+	})
+	return prep.finished(ctx, output, err)
+}
+
+// check is how a running call asks about what only showed while it ran.
+func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, target string) error {
+	req := p.request(prep, 0)
+	req.Plan = &Plan{Target: target, Preview: target, Effects: effects, ReadOnly: prep.Plan.ReadOnly}
+	d, comment, err := p.decide(ctx, req)
+	if err != nil {
+		return err
+	}
+	if d.Outcome != Allow {
+		return errors.New(denialText(d, comment))
+	}
+	return d.Grant.Use(req.CallID)
+}
+
+// finished turns what a tool returned into the outcome.
+func (prep *Prepared) finished(ctx context.Context, output *Output, err error) *CallResult {
+	interrupted := err != nil && ctx.Err() != nil
+	var content []core.Block
+	isError := err != nil
+	switch {
+	case output != nil:
+		content = append(content, core.Text(cutMiddle(output.Text, resultLimit)))
+		content = append(content, output.Blocks...)
+		isError = isError || output.IsError
+	case interrupted:
+		content = append(content, core.Text("Error: "+prep.Use.Name+" failed: interrupted, effects unknown."))
+	default:
+		content = append(content, core.Text(cutMiddle(failed(prep.Use.Name, err), resultLimit)))
+	}
+	out := prep.outcome(content[0], isError)
+	out.Result.Content = content
+	out.Output, out.Interrupted = output, interrupted
+	return out
+}
+
+func (prep *Prepared) outcome(content core.Block, isError bool) *CallResult {
+	out := &CallResult{
+		ID: prep.Use.ID, Name: prep.Use.Name,
+		Result: core.ToolResult(prep.Use.ID, isError, content),
+	}
+	if prep.Plan != nil {
+		out.Target = prep.Plan.Target
+	}
+	return out
+}
+
+func interruptedBefore(prep *Prepared) *CallResult {
+	out := prep.outcome(core.Text("Error: "+prep.Use.Name+" failed: interrupted before it ran; it changed nothing."), true)
+	out.Interrupted = true
+	return out
+}
+
+func failed(name string, err error) string {
+	return "Error: " + name + " failed: " + err.Error()
+}
+
+func denialText(d *Decision, comment string) string {
+	text := "Permission denied: " + d.Reason
+	if comment != "" {
+		text += "\nThe user's comment: " + comment
+	}
+	return text
+}
+
+// guarded turns a panic in a tool into an error, and logs where it was.
+func guarded[T any](name string, f func() (T, error)) (out T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			slog.Error("tool panicked", "tool", name, "panic", v, "stack", string(debug.Stack()))
+			err = fmt.Errorf("it stopped on an internal error (%v); try another way and report this", v)
+		}
+	}()
+	return f()
+}
