@@ -1,0 +1,105 @@
+# Two commands matter: `make demo` shows Garuda at work, `make check` tests it.
+# Both install what they need on Debian; everywhere else they say what is missing.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+.NOTPARALLEL:
+
+GO ?= go
+TOOLS := $(CURDIR)/.tools/bin
+GOLANGCI_VERSION := 2.15.0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BUILD_FLAGS := -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
+PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64
+
+# Sizes of `make check-deep`. .ci/run takes smaller ones; docs/performance.md
+# says which sizes were last run by hand, and with what result.
+FUZZ_TIME ?= 60s
+DIFF_SCRIPTS ?= 20000
+KILLS ?= 200
+# Where the test counts of this run are added up; empty keeps none.
+COUNTS ?=
+TESTRUN = $(GO) run ./scripts/testrun $(if $(COUNTS),-counts $(COUNTS))
+
+# The release binary and everything but the race detector are built without cgo.
+export CGO_ENABLED := 0
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## build, then watch a scripted model fix a failing test (no key, no network)
+	bin/garuda demo
+
+.PHONY: build
+build: ## build bin/garuda, one static stripped binary
+	$(GO) build $(BUILD_FLAGS) -o bin/garuda ./cmd/garuda
+
+.PHONY: check
+check: setup fmt-check vet lint test cross ## the quick tier: formatting, vet, lint, all tests with -race, other systems' builds
+
+.PHONY: check-deep
+check-deep: setup fuzz deep-tests ## the long tier: FUZZ_TIME a fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills
+
+.PHONY: setup
+setup: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+	@scripts/install-packages
+
+# A linter of another version reports other things, so it is pinned and built here.
+$(TOOLS)/golangci-lint-$(GOLANGCI_VERSION):
+	GOBIN=$(TOOLS) $(GO) install -trimpath github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_VERSION)
+	mv $(TOOLS)/golangci-lint $@
+
+.PHONY: fmt
+fmt: ## format the Go files
+	gofmt -s -w $$(git ls-files -co --exclude-standard '*.go')
+
+.PHONY: fmt-check
+fmt-check:
+	@bad=$$(gofmt -s -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$bad" ]; then printf 'not formatted (make fmt):\n%s\n' "$$bad"; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
+	$< run ./...
+
+.PHONY: test
+test: ## all tests, with the race detector where a C compiler is there
+	@if echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1; \
+	then CGO_ENABLED=1 $(TESTRUN) -race ./...; \
+	else echo 'no C compiler: the tests run without the race detector'; $(TESTRUN) ./...; fi
+
+.PHONY: cross
+cross: ## build and vet for the other systems
+	@for p in $(PLATFORMS); do \
+	  echo "build and vet for $$p"; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./...; \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./...; \
+	done
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZ_TIME
+	$(TESTRUN) -fuzz $(FUZZ_TIME)
+
+.PHONY: deep-tests
+deep-tests: ## run the tests that take a sample size at DIFF_SCRIPTS and KILLS
+	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) \
+	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS -count=1 -timeout 60m
+
+.PHONY: bench
+bench: ## measure every bar and print the table
+	$(GO) run ./test/bench
+
+.PHONY: generate
+generate: ## write the generated documents anew
+	$(GO) run ./scripts/generate
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin .tools
