@@ -61,8 +61,8 @@ func TestInstructions(t *testing.T) {
 	if strings.Contains(got, "empty.md") {
 		t.Error("an empty file is named")
 	}
-	p.Instructions = []Instructions{{"AGENTS.md", "same"}, {"CLAUDE.md", "same\n"}}
-	if n := strings.Count(Build(p), "same"); n != 1 {
+	p.Instructions = []Instructions{{"AGENTS.md", "tabs only"}, {"CLAUDE.md", "tabs only\n"}}
+	if n := strings.Count(Build(p), "tabs only"); n != 1 {
 		t.Errorf("a text that stands twice was included %d times", n)
 	}
 }
