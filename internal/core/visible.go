@@ -1,0 +1,64 @@
+package core
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible shows text from outside as what it is: control characters, invisible
+// and bidirectional ones become [U+…] (ESC and CR their own signs), bytes that
+// are no UTF-8 become [0x…]. Newlines and tabs stay.
+func Visible(s string) string {
+	if !hides(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case r == '\r':
+			b.WriteRune('␍')
+		case r == 0x1b:
+			b.WriteRune('␛')
+		case r == utf8.RuneError && isBadByte(s[i:]):
+			fmt.Fprintf(&b, "[0x%02X]", s[i])
+		case Hidden(r):
+			fmt.Fprintf(&b, "[U+%04X]", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// Hidden reports whether a terminal would not show r as a character of its own:
+// controls, formatting and bidirectional marks, unusual spaces, tags, and
+// characters nobody has assigned.
+func Hidden(r rune) bool {
+	if r >= ' ' && r < 0x7f {
+		return false
+	}
+	return !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r) ||
+		r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x17b4 || r == 0x17b5 || r == 0x3164 || r == 0xffa0 ||
+		r >= 0xfe00 && r <= 0xfe0f && r != 0xfe0f || r >= 0xe0100 && r <= 0xe01ef
+}
+
+func hides(s string) bool {
+	for i, r := range s {
+		if r == '\n' || r == '\t' || r >= ' ' && r < 0x7f {
+			continue
+		}
+		if Hidden(r) || r == utf8.RuneError && isBadByte(s[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isBadByte(s string) bool {
+	_, size := utf8.DecodeRuneInString(s)
+	return size == 1
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"garuda/internal/core"
+	"garuda/internal/engine/turn"
+	"garuda/internal/session"
+	"garuda/internal/tool"
+)
+
+// errStopped is the cause of a turn's context when a person stopped the turn,
+// errTimeout when its time was up.
+var (
+	errStopped = errors.New("stopped by the user")
+	errTimeout = errors.New("the time limit was reached")
+)
+
+// actor is the session's state. Only the session's goroutine touches it; while
+// a turn runs, the turn's goroutine owns conv, journal and budget.
+type actor struct {
+	s          *Session
+	queue      []Prompt
+	cancelTurn context.CancelCauseFunc
+	turnDone   chan *TurnResult
+	questions  questions
+	totals     Totals
+	closing    bool
+
+	conv    conversation
+	journal *recorder
+	budget  turn.Budget
+	// notes go with the next message, in the order they arose.
+	notes []core.Block
+}
+
+func newActor(s *Session) *actor {
+	a := &actor{s: s, questions: questions{publish: s.log.publish}}
+	a.conv.fixedBytes = len(s.cfg.System)
+	for _, t := range s.cfg.Tools {
+		a.conv.fixedBytes += len(t.Name) + len(t.Description) + len(t.Schema) + blockOverhead
+	}
+	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
+	a.journal = &recorder{publish: s.log.publish, open: s.cfg.OpenJournal}
+	if h := s.cfg.History; h != nil {
+		a.restore(h)
+	}
+	if p := s.cfg.Pipeline; p != nil {
+		a.wirePipeline(p)
+	}
+	return a
+}
+
+// restore takes up what a resumed journal holds.
+func (a *actor) restore(h *session.History) {
+	for _, m := range h.Messages {
+		a.conv.append(m)
+	}
+	a.totals = Totals{Usage: h.Usage, Cost: h.Cost, Turns: h.Turns, Steps: h.Steps}
+	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD
+}
+
+// wirePipeline connects what the pipeline asks, records and reports.
+func (a *actor) wirePipeline(p *tool.Pipeline) {
+	if a.s.cfg.CanAsk {
+		p.Asker = a.s
+	}
+	p.Intent = func(id, name, target string) error {
+		a.journal.append(&session.Intent{ID: id, Name: name, Target: target})
+		a.journal.flush()
+		return nil
+	}
+	p.Answered = func(req *tool.DecisionRequest, asked, final *tool.Decision, answer tool.Answer) {
+		a.journal.append(&session.GrantRecord{
+			CallID: req.CallID, Tool: req.Tool, Rule: final.Rule, Choice: string(answer.Choice),
+		})
+	}
+}
+
+func (a *actor) loop() {
+	defer close(a.s.done)
+	for {
+		select {
+		case f := <-a.s.mailbox:
+			f(a)
+		case r := <-a.turnDone:
+			a.turnEnded(r)
+		}
+		if a.closing && a.cancelTurn == nil {
+			a.s.closeErr = a.journal.close()
+			a.s.log.close()
+			return
+		}
+	}
+}
+
+func (a *actor) submit(p Prompt) {
+	if a.closing {
+		return
+	}
+	if a.cancelTurn != nil {
+		a.queue = append(a.queue, p)
+		return
+	}
+	a.startTurn(p)
+}
+
+func (a *actor) startTurn(p Prompt) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	a.cancelTurn, a.turnDone = cancel, make(chan *TurnResult, 1)
+	t := a.newTurn(p)
+	done := a.turnDone
+	go func() {
+		stopTimer := func() bool { return true }
+		if p.Timeout > 0 {
+			stopTimer = a.s.cfg.Clock.AfterFunc(p.Timeout, func() { cancel(errTimeout) })
+		}
+		result := t.run(ctx)
+		stopTimer()
+		cancel(nil)
+		done <- result
+	}()
+}
+
+func (a *actor) turnEnded(r *TurnResult) {
+	a.cancelTurn, a.turnDone = nil, nil
+	a.totals.Turns++
+	a.totals.Steps += r.Steps
+	a.totals.Usage = a.totals.Usage.Add(r.Usage)
+	a.totals.Cost = addCost(a.totals.Cost, r.Cost)
+	r.Session = a.totals
+	if r.End == core.EndInterrupted {
+		a.notes = append(a.notes, stoppedNote())
+	}
+	a.s.log.publish(TurnEnded{Result: r})
+	if len(a.queue) > 0 && !a.closing {
+		next := a.queue[0]
+		a.queue = a.queue[1:]
+		a.startTurn(next)
+	}
+}
+
+func stoppedNote() core.Block {
+	return core.Block{
+		Type: core.BlockText, Note: "stopped",
+		Text: "<garuda_note>The user stopped the last turn before it was finished. Do not take it up again unless asked.</garuda_note>",
+	}
+}
+
+func (a *actor) stopTurn() bool {
+	if a.cancelTurn == nil {
+		return false
+	}
+	a.cancelTurn(errStopped)
+	return true
+}
+
+func (a *actor) setMode(mode string) error {
+	if err := a.s.cfg.Modes.SetMode(mode); err != nil {
+		return fmt.Errorf("change the mode: %w", err)
+	}
+	a.journal.append(&session.Mode{Mode: mode, By: "user"})
+	return nil
+}
+
+// close only asks: the loop ends when the turn has.
+func (a *actor) close() {
+	a.closing = true
+	a.queue = nil
+	a.stopTurn()
+}
+
+func addCost(a, b core.Cost) core.Cost {
+	return core.Cost{USD: a.USD + b.USD, Known: a.Known || b.Known}
+}
+
+// questions puts one question at a time, in order.
+type questions struct {
+	publish func(Event)
+	nextID  int
+	waiting []waitingQuestion
+}
+
+type waitingQuestion struct {
+	id    int
+	q     *tool.Question
+	reply chan tool.Answer
+}
+
+func (qs *questions) ask(q *tool.Question, reply chan tool.Answer) int {
+	qs.nextID++
+	qs.waiting = append(qs.waiting, waitingQuestion{id: qs.nextID, q: q, reply: reply})
+	if len(qs.waiting) == 1 {
+		qs.put()
+	}
+	return qs.nextID
+}
+
+func (qs *questions) put() {
+	if len(qs.waiting) > 0 {
+		qs.publish(Asked{ID: qs.waiting[0].id, Question: qs.waiting[0].q})
+	}
+}
+
+func (qs *questions) answer(id int, answer tool.Answer) {
+	if len(qs.waiting) == 0 || qs.waiting[0].id != id {
+		return // withdrawn meanwhile, or not yet put
+	}
+	qs.waiting[0].reply <- answer
+	qs.waiting = qs.waiting[1:]
+	qs.put()
+}
+
+func (qs *questions) withdraw(id int) {
+	for i, w := range qs.waiting {
+		if w.id != id {
+			continue
+		}
+		qs.waiting = append(qs.waiting[:i:i], qs.waiting[i+1:]...)
+		if i == 0 {
+			qs.publish(Withdrawn{ID: id})
+			qs.put()
+		}
+		return
+	}
+}

@@ -1,0 +1,223 @@
+// Package engine runs one session: it takes the user's messages, drives the
+// model and the tools step by step, keeps the journal ahead of everything that
+// is shown, and publishes what happens to any number of surfaces.
+//
+// It knows no provider, no tool, no permission rule and no screen: those are
+// handed to it behind interfaces.
+package engine
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/session"
+	"garuda/internal/tool"
+)
+
+// Journal is where a session's records go. Append writes; Flush returns when
+// everything appended is on disk. After a failure it may go on in memory, and
+// Err then says why.
+type Journal interface {
+	Append(r session.Record) error
+	Flush() error
+	Err() error
+	Close() error
+}
+
+// Modes is the permission mode of the session's whole tree of agents.
+type Modes interface {
+	Mode() string
+	SetMode(mode string) error
+	// BeginTurn forgets what was counted and denied in the turn before.
+	BeginTurn()
+}
+
+// Limits bound a session; zero fields mean no bound, but MaxSteps, which has a default.
+type Limits struct {
+	MaxSteps    int
+	TokenBudget int
+	SpendUSD    float64
+	// MaxOutput is the output limit of a request in tokens.
+	MaxOutput int
+}
+
+// Config is what a session is made of.
+type Config struct {
+	ID    string
+	Model llm.Model
+	// System is the system prompt, built once.
+	System string
+	Tools  []llm.ToolSpec
+	// Pipeline runs the calls; the engine sets its Asker, Intent and Answered.
+	Pipeline *tool.Pipeline
+	Modes    Modes
+	Limits   Limits
+	Thinking llm.ThinkingLevel
+	// OpenJournal is called before the first message is taken; nil for a session
+	// in memory only. Its error is shown, and the session goes on in memory.
+	OpenJournal func() (Journal, error)
+	// History is what a resumed session begins with; nil for a new one.
+	History *session.History
+	// CanAsk says whether a surface will answer questions.
+	CanAsk bool
+	Clock  core.Clock
+	// Jitter gives random numbers in [0, 1) for retry delays; nil means the
+	// system's.
+	Jitter func() float64
+}
+
+const (
+	defaultMaxSteps  = 50
+	defaultMaxOutput = 8192
+)
+
+func (c *Config) setDefaults() {
+	if c.Limits.MaxSteps <= 0 {
+		c.Limits.MaxSteps = defaultMaxSteps
+	}
+	if c.Limits.MaxOutput <= 0 {
+		c.Limits.MaxOutput = defaultMaxOutput
+	}
+	if c.Clock == nil {
+		c.Clock = core.SystemClock
+	}
+	if c.Jitter == nil {
+		c.Jitter = rand.Float64
+	}
+}
+
+// Prompt is one message of the user.
+type Prompt struct {
+	Text string
+	// Attachments follow the text, as blocks that are marked as notes.
+	Attachments []core.Block
+	// Timeout ends the turn; 0 means none.
+	Timeout time.Duration
+}
+
+// Interrupt is what a person wants to stop.
+type Interrupt int
+
+const (
+	// StopCommand ends the newest running command; the turn goes on.
+	StopCommand Interrupt = iota
+	// StopTurn ends the turn.
+	StopTurn
+)
+
+// Session is one conversation in work. Its methods may be called from any
+// goroutine; one goroutine of its own does the work.
+type Session struct {
+	cfg     Config
+	log     *eventLog
+	mailbox chan func(*actor)
+	done    chan struct{}
+	running runningCalls
+	// closeErr is set before done is closed.
+	closeErr error
+}
+
+// New starts a session. Close ends it.
+func New(cfg Config) *Session {
+	cfg.setDefaults()
+	s := &Session{
+		cfg: cfg, log: newEventLog(),
+		mailbox: make(chan func(*actor)), done: make(chan struct{}),
+	}
+	a := newActor(s)
+	go a.loop()
+	return s
+}
+
+// ID is the session's id.
+func (s *Session) ID() string { return s.cfg.ID }
+
+// Model says which model the session talks to.
+func (s *Session) Model() *llm.Info { return s.cfg.Model.Info() }
+
+// Subscribe reads the session's events from number from on (0 for all that are kept).
+func (s *Session) Subscribe(from int64) *Subscription { return s.log.subscribe(from) }
+
+// Submit takes a message of the user. While a turn runs it waits in a queue, and
+// becomes a turn of its own afterwards.
+func (s *Session) Submit(p Prompt) { s.do(func(a *actor) { a.submit(p) }) }
+
+// Interrupt stops what was asked. StopCommand reports whether there was a
+// command to stop.
+func (s *Session) Interrupt(what Interrupt) bool {
+	if what == StopCommand {
+		return s.running.stopNewest()
+	}
+	ok := false
+	s.do(func(a *actor) { ok = a.stopTurn() })
+	return ok
+}
+
+// Unqueue takes back the messages that wait, the oldest first.
+func (s *Session) Unqueue() []Prompt {
+	var out []Prompt
+	s.do(func(a *actor) { out, a.queue = a.queue, nil })
+	return out
+}
+
+// Answer answers the question with this id; an id that no longer waits is ignored.
+func (s *Session) Answer(id int, answer tool.Answer) {
+	s.do(func(a *actor) { a.questions.answer(id, answer) })
+}
+
+// SetMode changes the permission mode from the next decision on.
+func (s *Session) SetMode(mode string) error {
+	var err error
+	s.do(func(a *actor) { err = a.setMode(mode) })
+	return err
+}
+
+// Busy reports whether a turn runs.
+func (s *Session) Busy() bool {
+	busy := false
+	s.do(func(a *actor) { busy = a.cancelTurn != nil })
+	return busy
+}
+
+// Totals are the sums of the session's finished turns.
+func (s *Session) Totals() Totals {
+	var t Totals
+	s.do(func(a *actor) { t = a.totals })
+	return t
+}
+
+// Close stops the turn that runs, waits for it, and closes the journal.
+func (s *Session) Close() error {
+	s.do(func(a *actor) { a.close() })
+	<-s.done
+	return s.closeErr
+}
+
+// do runs f in the session's goroutine and waits for it; after Close it does nothing.
+func (s *Session) do(f func(*actor)) {
+	finished := make(chan struct{})
+	select {
+	case s.mailbox <- func(a *actor) { defer close(finished); f(a) }:
+		<-finished
+	case <-s.done:
+	}
+}
+
+// Ask implements tool.Asker: the question goes to whoever is subscribed.
+func (s *Session) Ask(ctx context.Context, q *tool.Question) (tool.Answer, error) {
+	reply := make(chan tool.Answer, 1)
+	var id int
+	s.do(func(a *actor) { id = a.questions.ask(q, reply) })
+	select {
+	case answer := <-reply:
+		return answer, nil
+	case <-ctx.Done():
+		s.do(func(a *actor) { a.questions.withdraw(id) })
+		return tool.Answer{}, context.Cause(ctx)
+	case <-s.done:
+		return tool.Answer{}, ErrClosed
+	}
+}

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/tool"
+)
+
+// Event is something that happened in a session: one of the types below.
+type Event interface{ engineEvent() }
+
+// TurnStarted begins a turn with the user's message as the model gets it.
+type TurnStarted struct{ Message *core.Message }
+
+// TextDelta is more of the block of text that is being written, ThinkingDelta
+// the same for thinking. A slow surface gets fewer and larger ones.
+type (
+	TextDelta     struct{ Text string }
+	ThinkingDelta struct{ Text string }
+)
+
+// BlockEnd closes the open text or thinking. Discarded is true when the request
+// failed and what was shown is not part of the conversation.
+type BlockEnd struct{ Thinking, Discarded bool }
+
+// ToolStarted names a call before its arguments are complete.
+type ToolStarted struct{ ID, Name string }
+
+// ToolReady is a call whose plan is made, about to be decided.
+type ToolReady struct{ ID, Name, Input, Target string }
+
+// ToolProgress is a line about a running call.
+type ToolProgress struct{ ID, Text string }
+
+// ToolOutput is more of what a running command printed. Skipped counts bytes
+// that a slow surface missed before Data.
+type ToolOutput struct {
+	ID      string
+	Stderr  bool
+	Skipped int64
+	Data    []byte
+}
+
+// ToolEnded is a call's result.
+type ToolEnded struct{ Result *tool.CallResult }
+
+// Results are the messages' worth of a step's tool results, in call order.
+type Results struct{ Message *core.Message }
+
+// Answered is one complete response.
+type Answered struct {
+	Step     int
+	Response *llm.Response
+	Cost     core.Cost
+}
+
+// Retrying says that a request failed and is sent again after Wait.
+type Retrying struct {
+	Attempt, Max int
+	Wait         time.Duration
+	Err          *llm.Error
+}
+
+// Notice is one line for the person.
+type Notice struct{ Text string }
+
+// BudgetWarning says once that 80 % of a limit are spent.
+type BudgetWarning struct{ Text string }
+
+// StepEnded closes a step, with the sums of the turn so far.
+type StepEnded struct {
+	Step  int
+	Usage core.Usage
+	Cost  core.Cost
+}
+
+// Asked puts a question; Session.Answer answers it by ID. Withdrawn takes it back.
+type (
+	Asked struct {
+		ID       int
+		Question *tool.Question
+	}
+	Withdrawn struct{ ID int }
+)
+
+// TurnEnded is the last event of a turn.
+type TurnEnded struct{ Result *TurnResult }
+
+// TurnResult is how a turn ended.
+type TurnResult struct {
+	End core.TurnEnd
+	// Err is why, where End is error or timeout.
+	Err error
+	// RawStop is the last response's own word for why it stopped.
+	RawStop string
+	// Text is the last response's visible text.
+	Text     string
+	Steps    int
+	Usage    core.Usage
+	Cost     core.Cost
+	APITime  time.Duration
+	Duration time.Duration
+	Denials  []Denial
+	// JournalErr is set when the session could not be written to disk.
+	JournalErr error
+	// Session holds the sums of the whole session.
+	Session Totals
+}
+
+// Totals are sums over a session.
+type Totals struct {
+	Usage core.Usage
+	Cost  core.Cost
+	Turns int
+	Steps int
+}
+
+// Denial is one refused call.
+type Denial struct {
+	Tool, CallID string
+	Input        string
+	Reason       string
+}
+
+func (TurnStarted) engineEvent()   {}
+func (TextDelta) engineEvent()     {}
+func (ThinkingDelta) engineEvent() {}
+func (BlockEnd) engineEvent()      {}
+func (ToolStarted) engineEvent()   {}
+func (ToolReady) engineEvent()     {}
+func (ToolProgress) engineEvent()  {}
+func (ToolOutput) engineEvent()    {}
+func (ToolEnded) engineEvent()     {}
+func (Results) engineEvent()       {}
+func (Answered) engineEvent()      {}
+func (Retrying) engineEvent()      {}
+func (Notice) engineEvent()        {}
+func (BudgetWarning) engineEvent() {}
+func (StepEnded) engineEvent()     {}
+func (Asked) engineEvent()         {}
+func (Withdrawn) engineEvent()     {}
+func (TurnEnded) engineEvent()     {}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/engine/turn"
+	"garuda/internal/llm"
+	"garuda/internal/session"
+)
+
+// turnRun is one turn: from a user's message to the model's final answer. Its
+// goroutine owns the actor's conversation, journal and budget until it ends.
+type turnRun struct {
+	a         *actor
+	cfg       *Config
+	prompt    Prompt
+	result    TurnResult
+	maxTokens int
+	repeats   turn.Repeats
+	lastAPI   time.Duration
+}
+
+// errBudget ends a turn whose next request would not fit the budget.
+type errBudget struct{ end core.TurnEnd }
+
+func (e errBudget) Error() string {
+	return "the next request does not fit the budget (" + string(e.end) + ")"
+}
+
+func (a *actor) newTurn(p Prompt) *turnRun {
+	return &turnRun{a: a, cfg: &a.s.cfg, prompt: p, maxTokens: outputLimit(&a.s.cfg)}
+}
+
+// outputLimit is the session's output limit within what the model can give.
+func outputLimit(cfg *Config) int {
+	n := cfg.Limits.MaxOutput
+	if m := cfg.Model.Info().MaxOutput; m > 0 {
+		n = min(n, m)
+	}
+	return n
+}
+
+func (t *turnRun) run(ctx context.Context) *TurnResult {
+	start := t.cfg.Clock.Now()
+	t.cfg.Modes.BeginTurn()
+	t.begin()
+	end, err := t.loop(ctx)
+	if err != nil {
+		end, err = t.endFor(ctx, err)
+	}
+	t.result.End, t.result.Err = end, err
+	rec := &session.End{StopReason: end, Steps: t.result.Steps}
+	if err != nil {
+		rec.Error = err.Error()
+	}
+	t.a.journal.append(rec)
+	t.a.journal.flush()
+	t.result.JournalErr = t.a.journal.failure()
+	t.result.Duration = t.cfg.Clock.Now().Sub(start)
+	return &t.result
+}
+
+// begin takes the user's message into journal and conversation.
+func (t *turnRun) begin() {
+	m := &core.Message{Role: core.RoleUser}
+	if t.prompt.Text != "" {
+		m.Blocks = append(m.Blocks, core.Text(t.prompt.Text))
+	}
+	if t.cfg.Modes.Mode() == "plan" {
+		m.Blocks = append(m.Blocks, planNote())
+	}
+	m.Blocks = append(m.Blocks, t.a.notes...)
+	t.a.notes = nil
+	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
+	t.a.journal.append(&session.User{Message: m})
+	t.a.journal.flush()
+	t.a.conv.append(m)
+	t.publish(TurnStarted{Message: m})
+}
+
+func planNote() core.Block {
+	return core.Block{
+		Type: core.BlockText, Note: "plan",
+		Text: "<garuda_note>Plan mode: look, search and think, but change nothing; tools that change something are refused. " +
+			"End with a numbered plan.</garuda_note>",
+	}
+}
+
+func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
+	recoveries := 0
+	for t.result.Steps < t.cfg.Limits.MaxSteps {
+		resp, err := t.request(ctx)
+		if err != nil {
+			return "", err
+		}
+		t.result.RawStop, t.result.Text = resp.RawStop, resp.Message.PlainText()
+		calls := resp.Message.ToolUses()
+		action, end := turn.Next(resp.Stop, len(calls), recoveries)
+		switch action {
+		case turn.Finish:
+			t.finish(resp, calls, end)
+			return end, nil
+		case turn.Recover:
+			recoveries++
+			t.recover(resp)
+		case turn.Step:
+			t.keep(resp)
+		case turn.RunCalls:
+			t.keep(resp)
+			if stop := t.runCalls(ctx, calls); stop {
+				return core.EndRepeatedCalls, nil
+			}
+		}
+		t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+	}
+	return core.EndMaxSteps, nil
+}
+
+// endFor names the end of a turn that an error ended.
+func (t *turnRun) endFor(ctx context.Context, err error) (core.TurnEnd, error) {
+	var budget errBudget
+	switch {
+	case errors.As(err, &budget):
+		return budget.end, nil
+	case errors.Is(context.Cause(ctx), errTimeout):
+		return core.EndTimeout, fmt.Errorf("%w after %s", errTimeout, t.prompt.Timeout)
+	case ctx.Err() != nil:
+		return core.EndInterrupted, nil
+	}
+	return core.EndError, err
+}
+
+// keep takes a complete response into journal and conversation.
+func (t *turnRun) keep(resp *llm.Response) {
+	t.record(resp, resp.Message)
+	t.a.journal.flush()
+}
+
+// finish keeps the last response. Calls in a response that ends the turn never
+// run: each gets an answer that says so.
+func (t *turnRun) finish(resp *llm.Response, calls []core.Block, end core.TurnEnd) {
+	if len(resp.Message.Blocks) == 0 {
+		return // nothing that could be sent again
+	}
+	t.keep(resp)
+	if len(calls) == 0 {
+		t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
+		return
+	}
+	m := &core.Message{Role: core.RoleUser}
+	infos := make([]session.CallInfo, len(calls))
+	for i, c := range calls {
+		m.Blocks = append(m.Blocks, core.ToolResult(c.ID, true,
+			core.Text("Error: "+c.Name+" failed: it was not run, the response ended with "+string(end)+".")))
+		infos[i] = session.CallInfo{ID: c.ID, Name: c.Name}
+	}
+	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos, Synthetic: true})
+	t.a.conv.append(m)
+}
+
+// recover keeps the text of a response that was cut, and asks for the rest with
+// a higher limit. Half a call is never run.
+func (t *turnRun) recover(resp *llm.Response) {
+	kept := &core.Message{Role: core.RoleAssistant}
+	for _, b := range resp.Message.Blocks {
+		if b.Type == core.BlockText && strings.TrimSpace(b.Text) != "" {
+			kept.Blocks = append(kept.Blocks, b)
+		}
+	}
+	if len(kept.Blocks) > 0 {
+		t.record(resp, kept)
+	} else {
+		t.account(resp)
+	}
+	t.maxTokens = max(t.maxTokens, min(turn.RecoveredMaxTokens, modelMax(t.cfg.Model.Info())))
+	m := &core.Message{Role: core.RoleUser, Blocks: []core.Block{{
+		Type: core.BlockText, Note: "continue",
+		Text: "<garuda_note>Your last response was cut at the output limit. Continue exactly where it ended; " +
+			"a tool call that was cut was not run, make it again, in smaller pieces if it is large.</garuda_note>",
+	}}}
+	t.a.journal.append(&session.Continue{Message: m, MaxTokens: t.maxTokens})
+	t.a.journal.flush()
+	t.a.conv.append(m)
+	t.publish(Notice{Text: fmt.Sprintf("the response was cut at the output limit; going on with %d tokens", t.maxTokens)})
+}
+
+func modelMax(info *llm.Info) int {
+	if info.MaxOutput > 0 {
+		return info.MaxOutput
+	}
+	return turn.RecoveredMaxTokens
+}
+
+// record writes the response with this message as what is kept of it.
+func (t *turnRun) record(resp *llm.Response, kept *core.Message) {
+	cost, apiTime := t.account(resp)
+	t.a.journal.append(&session.Assistant{
+		Step: t.result.Steps, Message: kept, Stop: resp.Stop, RawStop: resp.RawStop,
+		ResponseID: resp.ID, Model: resp.Model, Usage: resp.Usage, UsageReported: resp.UsageReported,
+		Cost: cost, APIMs: apiTime.Milliseconds(), RequestHash: resp.RequestHash,
+	})
+	sent := t.a.conv.bytes
+	t.a.conv.append(kept)
+	if resp.UsageReported {
+		t.a.conv.measure(sent, resp.Usage)
+	}
+	shown := *resp
+	shown.Message = kept
+	t.publish(Answered{Step: t.result.Steps, Response: &shown, Cost: cost})
+}
+
+// account adds a response to the turn's sums.
+func (t *turnRun) account(resp *llm.Response) (core.Cost, time.Duration) {
+	cost := t.cfg.Model.Info().Price.Cost(resp.Usage)
+	t.result.Usage = t.result.Usage.Add(resp.Usage)
+	t.result.Cost = addCost(t.result.Cost, cost)
+	return cost, t.lastAPITime()
+}
+
+func (t *turnRun) publish(e Event) { t.a.s.log.publish(e) }

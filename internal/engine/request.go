@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/engine/turn"
+	"garuda/internal/llm"
+	"garuda/internal/session"
+)
+
+// request takes one step: it reserves, sends, and sends again where that may
+// help. A refused reservation is not a step.
+func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
+	t.validate()
+	for failed := 0; ; {
+		reserved, err := t.reserve()
+		if err != nil {
+			return nil, err
+		}
+		if failed == 0 {
+			t.result.Steps++
+		}
+		resp, err := t.attempt(ctx)
+		t.settle(reserved, resp, err)
+		if err == nil {
+			return resp, nil
+		}
+		var e *llm.Error
+		if ctx.Err() != nil || !errors.As(err, &e) {
+			return nil, err
+		}
+		failed++
+		if err := t.waitBeforeRetry(ctx, e, failed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// waitBeforeRetry returns nil when the request should be sent again.
+func (t *turnRun) waitBeforeRetry(ctx context.Context, e *llm.Error, failed int) error {
+	wait, again, reason := turn.Retry(e, failed, t.cfg.Model.Info().Local, t.cfg.Jitter())
+	switch {
+	case !again && reason != "":
+		return fmt.Errorf("%w (%s)", e, reason)
+	case !again:
+		return e
+	}
+	t.publish(Retrying{Attempt: failed, Max: turn.MaxRetries, Wait: wait, Err: e})
+	return t.cfg.Clock.Sleep(ctx, wait)
+}
+
+// validate makes sure that what is sent can be sent, and says what it mended.
+func (t *turnRun) validate() {
+	fixed, mends := core.Validate(t.a.conv.messages)
+	if len(mends) == 0 {
+		return
+	}
+	t.a.conv.messages = fixed
+	for _, m := range mends {
+		t.publish(Notice{Text: "mended the conversation: " + m})
+	}
+}
+
+func (t *turnRun) reserve() (turn.Reservation, error) {
+	whole, after := t.a.conv.estimate()
+	r := turn.Reserve(whole, t.a.conv.measured, after, t.maxTokens, t.cfg.Model.Info().Price)
+	if end, ok := t.a.budget.Admit(r); !ok {
+		return r, errBudget{end: end}
+	}
+	return r, nil
+}
+
+// settle books what the attempt cost. Where the provider did not say, the whole
+// reservation is spent, and every sum is "at least" from then on.
+func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
+	reported := err == nil && resp.UsageReported
+	var used core.Usage
+	if reported {
+		used = resp.Usage
+	} else {
+		reason := "the provider reported no usage"
+		if err != nil {
+			reason = err.Error()
+		}
+		t.result.Usage.Unreported += r.Tokens
+		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, Reason: reason})
+	}
+	t.a.budget.Settle(r, reported, used, t.cfg.Model.Info().Price.Cost(used))
+	if t.a.budget.Warn() {
+		t.publish(BudgetWarning{Text: "80 % of the session's budget is spent"})
+	}
+}
+
+// attempt sends the request once.
+func (t *turnRun) attempt(ctx context.Context) (*llm.Response, error) {
+	show := &streamed{log: t.a.s.log}
+	start := t.cfg.Clock.Now()
+	resp, err := t.cfg.Model.Stream(ctx, &llm.Request{
+		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.messages,
+		MaxTokens: t.maxTokens, Thinking: t.cfg.Thinking, SessionID: t.cfg.ID,
+	}, show.event)
+	t.apiTook(t.cfg.Clock.Now().Sub(start))
+	show.end(err != nil)
+	if err == nil && resp == nil {
+		return nil, fmt.Errorf("%s: the client gave neither a response nor an error", t.cfg.Model.Info().Spec)
+	}
+	return resp, err
+}
+
+func (t *turnRun) apiTook(d time.Duration) { t.lastAPI, t.result.APITime = d, t.result.APITime+d }
+
+func (t *turnRun) lastAPITime() time.Duration { return t.lastAPI }
+
+// streamed turns a model's events into the session's.
+type streamed struct {
+	log  *eventLog
+	open *growing
+}
+
+func (s *streamed) event(e llm.Event) {
+	switch e := e.(type) {
+	case llm.TextDelta:
+		s.write(growText, e.Text)
+	case llm.ThinkingDelta:
+		s.write(growThinking, e.Text)
+	case llm.ToolCallStarted:
+		s.end(false)
+		s.log.publish(ToolStarted{ID: e.ID, Name: e.Name})
+	case llm.Notice:
+		s.log.publish(Notice{Text: e.Text})
+	}
+}
+
+func (s *streamed) write(kind growKind, text string) {
+	if s.open == nil || s.open.kind != kind {
+		s.end(false)
+		s.open = s.log.open(&growing{kind: kind})
+	}
+	s.log.grow(s.open, []byte(text))
+}
+
+func (s *streamed) end(discarded bool) {
+	if s.open != nil {
+		s.log.finish(s.open, discarded)
+		s.open = nil
+	}
+}

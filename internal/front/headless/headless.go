@@ -1,0 +1,307 @@
+// Package headless runs turns without a terminal and reports them as text, as
+// one JSON object, or as a stream of them.
+//
+// It never asks: a call that would need an answer was already denied by the
+// permission engine. In the JSON formats nothing but JSON goes to stdout.
+package headless
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/engine"
+	"garuda/internal/front/lines"
+)
+
+// Format of the output.
+type Format string
+
+const (
+	Text       Format = "text"
+	JSON       Format = "json"
+	StreamJSON Format = "stream-json"
+)
+
+// Options of a run.
+type Options struct {
+	Format Format
+	// Partial adds stream_event lines to the stream.
+	Partial bool
+	// Verbose shows the calls on Stderr in the JSON formats too.
+	Verbose        bool
+	Stdout, Stderr io.Writer
+	// Init holds the fields of the system/init line that the session does not know.
+	Init Init
+	// Prompts are the user's messages: one from the command line, or any number
+	// as they arrive. The run ends when it is closed and every turn has ended.
+	Prompts <-chan engine.Prompt
+	// PromptErr tells why Prompts was closed early; may be nil.
+	PromptErr func() error
+	// Interrupts ends the running turn at each value received.
+	Interrupts <-chan struct{}
+}
+
+// Init is what the first line of a stream tells.
+type Init struct {
+	CWD, PermissionMode, APIKeySource, Version string
+	Tools                                      []string
+}
+
+// Run takes prompts until they end, and returns the exit code.
+func Run(ctx context.Context, s *engine.Session, o Options) (int, error) {
+	r := &run{s: s, o: o, sub: s.Subscribe(0), out: json.NewEncoder(o.Stdout)}
+	r.out.SetEscapeHTML(false)
+	defer r.sub.Close()
+	if o.Format == Text || o.Verbose {
+		r.activity = &lines.Activity{Out: o.Stderr}
+	}
+	if o.Format == StreamJSON {
+		r.line(r.initLine())
+	}
+	return r.loop(ctx)
+}
+
+type run struct {
+	s        *engine.Session
+	o        Options
+	sub      *engine.Subscription
+	out      *json.Encoder
+	activity *lines.Activity
+	// writeErr is the first failure to write to stdout; it stops the run.
+	writeErr    error
+	interrupted bool
+	open        string // what of a partial message is open: "", "text", "thinking"
+	lastText    byte
+}
+
+func (r *run) loop(ctx context.Context) (int, error) {
+	events := make(chan engine.Event)
+	pumpDone := make(chan struct{})
+	pumpCtx, stop := context.WithCancel(ctx)
+	defer func() { stop(); <-pumpDone }()
+	go r.pump(pumpCtx, events, pumpDone)
+	prompts := r.o.Prompts
+	waiting, exit := 0, 0
+	for prompts != nil || waiting > 0 {
+		select {
+		case p, ok := <-prompts:
+			if !ok {
+				prompts = nil
+				continue
+			}
+			waiting++
+			r.s.Submit(p)
+		case <-r.o.Interrupts:
+			r.interrupted, prompts = true, nil
+			waiting -= len(r.s.Unqueue())
+			r.s.Interrupt(engine.StopTurn)
+		case e := <-events:
+			r.show(e)
+			if end, ok := e.(engine.TurnEnded); ok {
+				waiting--
+				exit = exitCode(end.Result)
+			}
+			if r.writeErr != nil {
+				return 1, fmt.Errorf("write to standard output: %w", r.writeErr)
+			}
+		case <-ctx.Done():
+			return 1, ctx.Err()
+		}
+	}
+	return r.finish(exit)
+}
+
+func (r *run) finish(exit int) (int, error) {
+	if r.interrupted {
+		return 130, nil
+	}
+	if r.o.PromptErr != nil {
+		if err := r.o.PromptErr(); err != nil {
+			return 3, err
+		}
+	}
+	return exit, nil
+}
+
+func exitCode(r *engine.TurnResult) int {
+	e := endingOf(r.End)
+	if e.exit == 0 && r.JournalErr != nil {
+		return 1
+	}
+	return e.exit
+}
+
+// pump moves events to a channel, so that they can be waited for beside others.
+// Unread ones stay in the session's log: a slow reader of stdout holds nothing up.
+func (r *run) pump(ctx context.Context, events chan<- engine.Event, done chan<- struct{}) {
+	defer close(done)
+	for {
+		_, e, err := r.sub.Next(ctx)
+		if err != nil {
+			return // closed, or given up by the loop
+		}
+		select {
+		case events <- e:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *run) show(e engine.Event) {
+	if r.activity != nil {
+		r.activity.Show(e)
+	}
+	switch r.o.Format {
+	case Text:
+		r.text(e)
+	case JSON:
+		if end, ok := e.(engine.TurnEnded); ok {
+			r.end(end.Result)
+		}
+	case StreamJSON:
+		r.stream(e)
+	}
+}
+
+func (r *run) text(e engine.Event) {
+	switch e := e.(type) {
+	case engine.TextDelta:
+		if r.activity != nil {
+			r.activity.BeforeText()
+		}
+		r.write(e.Text)
+	case engine.BlockEnd:
+		if !e.Thinking && r.lastText != '\n' {
+			r.write("\n")
+		}
+	case engine.TurnEnded:
+		for _, text := range errorsOf(e.Result) {
+			fmt.Fprintln(r.o.Stderr, "garuda: "+text)
+		}
+	}
+}
+
+// errorsOf says in words how a turn ended, where it did not end well.
+func errorsOf(r *engine.TurnResult) []string {
+	var out []string
+	switch {
+	case r.Err != nil:
+		out = append(out, r.Err.Error())
+	case r.End != core.EndDone:
+		out = append(out, lines.EndInWords(r))
+	}
+	if r.JournalErr != nil {
+		out = append(out, r.JournalErr.Error())
+	}
+	return out
+}
+
+func (r *run) write(s string) {
+	if r.writeErr != nil || s == "" {
+		return
+	}
+	r.lastText = s[len(s)-1]
+	if _, err := io.WriteString(r.o.Stdout, s); err != nil {
+		r.writeErr = err
+	}
+}
+
+// line writes one object with what every line has.
+func (r *run) line(o object) {
+	if r.writeErr != nil {
+		return
+	}
+	o["session_id"], o["uuid"] = r.s.ID(), core.NewUUID()
+	if err := r.out.Encode(o); err != nil {
+		r.writeErr = err
+	}
+}
+
+func (r *run) initLine() object {
+	in := r.o.Init
+	return object{
+		"type": "system", "subtype": "init", "cwd": in.CWD, "tools": in.Tools,
+		"mcp_servers": []object{}, "model": r.s.Model().Spec, "permissionMode": in.PermissionMode,
+		"slash_commands": []string{}, "skills": []string{}, "agents": []string{},
+		"apiKeySource": in.APIKeySource, "garuda_version": in.Version,
+	}
+}
+
+func (r *run) stream(e engine.Event) {
+	switch e := e.(type) {
+	case engine.Answered:
+		r.line(object{"type": "assistant", "parent_tool_use_id": nil, "message": assistantMessage(e.Response, r.s.Model())})
+	case engine.Results:
+		for _, b := range e.Message.Blocks {
+			r.line(object{"type": "user", "parent_tool_use_id": nil,
+				"message": object{"role": "user", "content": []object{toolResult(b)}}})
+		}
+	case engine.Retrying:
+		r.line(object{"type": "system", "subtype": "api_retry", "attempt": e.Attempt, "max_retries": e.Max,
+			"retry_delay_ms": e.Wait.Milliseconds(), "message": e.Err.Error(), "error": string(e.Err.Kind)})
+	case engine.TurnEnded:
+		r.end(e.Result)
+	default:
+		if r.o.Partial {
+			r.partial(e)
+		}
+	}
+}
+
+// partial shows the deltas of a response that is still arriving.
+func (r *run) partial(e engine.Event) {
+	switch e := e.(type) {
+	case engine.TextDelta:
+		r.delta("text", object{"type": "text", "text": ""}, object{"type": "text_delta", "text": e.Text})
+	case engine.ThinkingDelta:
+		r.delta("thinking", object{"type": "thinking", "thinking": ""}, object{"type": "thinking_delta", "thinking": e.Text})
+	case engine.BlockEnd:
+		if r.open != "" {
+			r.open = ""
+			r.event(object{"type": "content_block_stop", "index": 0, "discarded": e.Discarded})
+		}
+	}
+}
+
+func (r *run) delta(kind string, start, delta object) {
+	if r.open != kind {
+		r.open = kind
+		r.event(object{"type": "content_block_start", "index": 0, "content_block": start})
+	}
+	r.event(object{"type": "content_block_delta", "index": 0, "delta": delta})
+}
+
+func (r *run) event(event object) {
+	r.line(object{"type": "stream_event", "parent_tool_use_id": nil, "event": event})
+}
+
+func (r *run) end(result *engine.TurnResult) {
+	r.line(resultLine(result, r.s.Model()))
+	if result.Err != nil && r.activity == nil {
+		fmt.Fprintln(r.o.Stderr, "garuda: "+result.Err.Error())
+	}
+}
+
+// ErrSlow is returned by Shutdown when a session did not end in time.
+var ErrSlow = errors.New("the session did not end within its time")
+
+// Shutdown closes the session, and gives up waiting after the limit.
+func Shutdown(s *engine.Session, clock core.Clock, limit time.Duration) error {
+	done := make(chan error, 1)
+	go func() { done <- s.Close() }()
+	late := make(chan struct{})
+	stop := clock.AfterFunc(limit, func() { close(late) })
+	defer stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late:
+		return ErrSlow
+	}
+}

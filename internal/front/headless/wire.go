@@ -1,0 +1,170 @@
+package headless
+
+import (
+	"encoding/base64"
+	"encoding/json"
+
+	"garuda/internal/core"
+	"garuda/internal/engine"
+	"garuda/internal/llm"
+)
+
+// The lines of the json and stream-json formats. Names are those of Claude
+// Code's headless format, so that scripts written for it work.
+
+type object = map[string]any
+
+// assistantMessage is a response in the shape of the Messages API.
+func assistantMessage(r *llm.Response, info *llm.Info) object {
+	id, model := r.ID, r.Model
+	if model == "" {
+		model = info.ID
+	}
+	return object{
+		"id": id, "type": "message", "role": "assistant", "model": model,
+		"content":     contentBlocks(r.Message.Blocks),
+		"stop_reason": string(r.Stop), "stop_sequence": nil, "usage": usage(r.Usage),
+	}
+}
+
+func contentBlocks(blocks []core.Block) []object {
+	out := make([]object, 0, len(blocks))
+	for _, b := range blocks {
+		switch b.Type {
+		case core.BlockText:
+			out = append(out, object{"type": "text", "text": b.Text})
+		case core.BlockThinking:
+			out = append(out, object{"type": "thinking", "thinking": b.Text, "signature": signature(b)})
+		case core.BlockToolUse:
+			out = append(out, object{"type": "tool_use", "id": b.ID, "name": b.Name, "input": rawInput(b.Input)})
+		case core.BlockToolResult:
+			out = append(out, toolResult(b))
+		case core.BlockImage, core.BlockDocument:
+			out = append(out, object{"type": string(b.Type), "source": object{
+				"type": "base64", "media_type": b.MediaType, "data": base64.StdEncoding.EncodeToString(b.Data),
+			}})
+		case core.BlockOpaque:
+			if raw := json.RawMessage(b.Opaque); json.Valid(raw) {
+				out = append(out, object{"type": "opaque", "provider": b.Provider, "block": raw})
+			}
+		}
+	}
+	return out
+}
+
+// signature is the provider's own, where the thinking block carries one.
+func signature(b core.Block) string {
+	var opaque struct {
+		Signature string `json:"signature"`
+	}
+	if json.Unmarshal([]byte(b.Opaque), &opaque) != nil {
+		return "" // not every provider signs its thinking
+	}
+	return opaque.Signature
+}
+
+// rawInput is a call's input as JSON; a broken one is shown as the string it is.
+func rawInput(input string) any {
+	if raw := json.RawMessage(input); json.Valid(raw) {
+		return raw
+	}
+	return input
+}
+
+func toolResult(b core.Block) object {
+	out := object{"type": "tool_result", "tool_use_id": b.ID, "is_error": b.IsError}
+	if len(b.Content) == 1 && b.Content[0].Type == core.BlockText {
+		out["content"] = b.Content[0].Text
+	} else {
+		out["content"] = contentBlocks(b.Content)
+	}
+	return out
+}
+
+func usage(u core.Usage) object {
+	return object{
+		"input_tokens": u.Input, "output_tokens": u.Output,
+		"cache_creation_input_tokens": u.CacheWrite, "cache_read_input_tokens": u.CacheRead,
+	}
+}
+
+// ending is how a turn's end is told: subtype, terminal_reason, exit code.
+type ending struct {
+	subtype, reason string
+	exit            int
+	isError         bool
+}
+
+func endingOf(end core.TurnEnd) ending {
+	switch end {
+	case core.EndDone:
+		return ending{"success", "completed", 0, false}
+	case core.EndMaxSteps:
+		return ending{"error_max_turns", "max_turns", 2, true}
+	case core.EndTokenBudget:
+		return ending{"error_max_budget_usd", "budget_exhausted", 2, true}
+	case core.EndSpend:
+		return ending{"error_max_budget_usd", "spend_exhausted", 2, true}
+	case core.EndRepeatedCalls:
+		return ending{"error_during_execution", "repeated_calls", 2, true}
+	case core.EndMaxTokens:
+		return ending{"success", "max_tokens", 2, true}
+	case core.EndRefusal:
+		return ending{"success", "refusal", 2, true}
+	case core.EndTimeout:
+		return ending{"error_during_execution", "timeout", 2, true}
+	case core.EndInterrupted:
+		return ending{"error_during_execution", "interrupted", 130, true}
+	case core.EndError:
+	}
+	return ending{"error_during_execution", "error", 1, true}
+}
+
+// resultLine is the last line of a turn.
+func resultLine(r *engine.TurnResult, info *llm.Info) object {
+	e := endingOf(r.End)
+	errs := []string{}
+	if r.Err != nil {
+		errs = append(errs, r.Err.Error())
+	} else if r.End == core.EndInterrupted {
+		errs = append(errs, "Interrupted.")
+	}
+	if r.JournalErr != nil {
+		errs = append(errs, r.JournalErr.Error())
+	}
+	out := object{
+		"type": "result", "subtype": e.subtype, "is_error": e.isError,
+		"duration_ms": r.Duration.Milliseconds(), "duration_api_ms": r.APITime.Milliseconds(),
+		"num_turns": r.Steps, "stop_reason": nullable(r.RawStop), "total_cost_usd": r.Session.Cost.USD,
+		"usage": usage(r.Usage), "modelUsage": object{info.Spec: modelUsage(r, info)},
+		"permission_denials": denials(r.Denials), "errors": errs, "terminal_reason": e.reason,
+		"unreported_tokens": r.Usage.Unreported,
+	}
+	if e.subtype == "success" {
+		out["result"] = r.Text
+	}
+	return out
+}
+
+func nullable(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func modelUsage(r *engine.TurnResult, info *llm.Info) object {
+	return object{
+		"inputTokens": r.Usage.Input, "outputTokens": r.Usage.Output,
+		"cacheReadInputTokens": r.Usage.CacheRead, "cacheCreationInputTokens": r.Usage.CacheWrite,
+		"webSearchRequests": 0, "costUSD": r.Cost.USD, "contextWindow": info.ContextWindow,
+	}
+}
+
+func denials(list []engine.Denial) []object {
+	out := make([]object, len(list))
+	for i, d := range list {
+		out[i] = object{"tool_name": d.Tool, "tool_use_id": d.CallID, "tool_input": rawInput(d.Input)}
+	}
+	return out
+}
