@@ -42,6 +42,9 @@ type Info struct {
 	Price                    core.Price
 	// Thinks is true for a model that can think before it answers.
 	Thinks bool
+	// Efforts are the levels of thinking that the provider takes for this model,
+	// lowest first, in its own words; empty when it has none or nobody knows.
+	Efforts []string
 	// Local is true for a server on this machine: its first byte may take long.
 	Local bool
 	// KeySource says where the key came from: an environment variable's name,
