@@ -1,0 +1,77 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// folder is an open directory. Its methods take slash-separated paths below it
+// ("." is the folder itself) and follow no symbolic link in any component: one
+// that stands in the way is errLink. This is stricter than os.Root, which
+// follows links that stay inside, so that a decision about one file cannot be
+// turned into the use of another.
+//
+// Two implementations pass the same tests: rootFolder, on os.Root, for every
+// system; and on Linux fdFolder, which asks the kernel for the whole path in
+// one call.
+type folder interface {
+	// lstat describes the entry itself; only a link before it is in the way.
+	lstat(rel string) (Info, error)
+	readlink(rel string) (string, error)
+	// open opens a regular file for reading, without ever waiting; anything else
+	// is a *kindError and was not opened.
+	open(rel string) (*os.File, Info, error)
+	// list reads a folder's entries, in no order.
+	list(rel string) ([]dirEntry, error)
+	sub(rel string) (folder, error)
+
+	// The rest takes plain names of this very folder.
+
+	// create makes a new file for reading and writing; the umask applies.
+	create(name string, perm fs.FileMode) (*os.File, error)
+	mkdir(name string, perm fs.FileMode) error
+	rename(from, to string) error
+	link(from, to string) error
+	remove(name string) error
+	// sync makes the folder's entries durable, where the system can.
+	sync() error
+	close()
+}
+
+// dirEntry is one name in a folder. The kind is KindOther where reading the
+// folder did not tell it.
+type dirEntry struct {
+	name string
+	kind Kind
+}
+
+var (
+	// errLink: a symbolic link stands where none may be followed.
+	errLink = errors.New("a symbolic link is in the way")
+	// errSwapped: the entry was exchanged for another between two looks at it.
+	errSwapped = errors.New("it was exchanged for something else at this moment")
+)
+
+// kindError is a thing that is not what the operation needs.
+type kindError struct{ kind Kind }
+
+func (e *kindError) Error() string { return "it is " + e.kind.String() }
+
+// plainCause strips the operation and the path from a system error, for
+// messages that name both in their own words.
+func plainCause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	var se *os.SyscallError
+	if errors.As(err, &se) {
+		return se.Err
+	}
+	return err
+}

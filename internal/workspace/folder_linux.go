@@ -1,0 +1,214 @@
+package workspace
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// fdFolder is a folder by its descriptor. openat2 resolves a whole path below
+// it and refuses links, ".." and jumps in the kernel, so there is nothing to
+// compare afterwards.
+type fdFolder struct{ fd int }
+
+// openFolder opens a folder by its real path. Kernels before 5.6, and sandboxes
+// that refuse openat2, get the slower way.
+func openFolder(path string) (folder, error) {
+	fd, err := retry(func() (int, error) {
+		return unix.Open(path, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	})
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	f := &fdFolder{fd}
+	probe, err := f.openat2(".", unix.O_PATH, 0)
+	if err != nil {
+		f.close()
+		return openRootFolder(path)
+	}
+	_ = unix.Close(probe)
+	return f, nil
+}
+
+func (f *fdFolder) openat2(rel string, flags int, perm uint64) (int, error) {
+	how := unix.OpenHow{
+		Flags: uint64(flags) | unix.O_CLOEXEC, Mode: perm,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	fd, err := retry(func() (int, error) { return unix.Openat2(f.fd, rel, &how) })
+	switch {
+	case err == nil:
+		return fd, nil
+	case errors.Is(err, unix.ELOOP):
+		err = errLink
+	case errors.Is(err, unix.EXDEV):
+		err = errOutsideHandle
+	}
+	return -1, &fs.PathError{Op: "open", Path: rel, Err: err}
+}
+
+var errOutsideHandle = errors.New("it leads out of the folder")
+
+// retry repeats a call that a signal interrupted, and a few times one that lost
+// a race with a rename.
+func retry(call func() (int, error)) (int, error) {
+	for again := 0; ; {
+		n, err := call()
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case errors.Is(err, unix.EAGAIN) && again < 32:
+			again++
+		default:
+			return n, err
+		}
+	}
+}
+
+func (f *fdFolder) lstat(rel string) (Info, error) {
+	if !strings.Contains(rel, "/") {
+		var st unix.Stat_t
+		if err := unix.Fstatat(f.fd, rel, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return Info{}, &fs.PathError{Op: "stat", Path: rel, Err: err}
+		}
+		return infoFromStat(&st), nil
+	}
+	fd, info, err := f.look(rel)
+	if err == nil {
+		_ = unix.Close(fd)
+	}
+	return info, err
+}
+
+// look opens an entry only as a place, which has no effect on it, and describes it.
+func (f *fdFolder) look(rel string) (int, Info, error) {
+	fd, err := f.openat2(rel, unix.O_PATH|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return -1, Info{}, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		_ = unix.Close(fd)
+		return -1, Info{}, &fs.PathError{Op: "stat", Path: rel, Err: err}
+	}
+	return fd, infoFromStat(&st), nil
+}
+
+func (f *fdFolder) readlink(rel string) (string, error) {
+	fd, _, err := f.look(rel)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	for size := 256; ; size *= 4 {
+		buf := make([]byte, size)
+		n, err := unix.Readlinkat(fd, "", buf)
+		if err != nil {
+			return "", &fs.PathError{Op: "readlink", Path: rel, Err: err}
+		}
+		if n < size {
+			return string(buf[:n]), nil
+		}
+	}
+}
+
+func (f *fdFolder) open(rel string) (*os.File, Info, error) {
+	place, before, err := f.look(rel)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	defer unix.Close(place)
+	switch before.Kind {
+	case KindFile:
+	case KindLink:
+		return nil, Info{}, errLink
+	default:
+		return nil, Info{}, &kindError{before.Kind}
+	}
+	var fsys unix.Statfs_t
+	if err := unix.Fstatfs(place, &fsys); err == nil && (fsys.Type == unix.PROC_SUPER_MAGIC || fsys.Type == unix.SYSFS_MAGIC) {
+		return nil, Info{}, &kindError{KindOther} // proc or sysfs mounted inside the root
+	}
+	fd, err := f.openat2(rel, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	var st unix.Stat_t
+	err = unix.Fstat(fd, &st)
+	after := infoFromStat(&st)
+	if err == nil && !after.sameFile(before) {
+		err = errSwapped
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, Info{}, err
+	}
+	return os.NewFile(uintptr(fd), rel), after, nil
+}
+
+func (f *fdFolder) list(rel string) ([]dirEntry, error) {
+	fd, err := f.openat2(rel, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	return readEntries(fd, rel)
+}
+
+func (f *fdFolder) sub(rel string) (folder, error) {
+	fd, err := f.openat2(rel, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &fdFolder{fd}, nil
+}
+
+func (f *fdFolder) create(name string, perm fs.FileMode) (*os.File, error) {
+	fd, err := f.openat2(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, uint64(perm.Perm()))
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+func (f *fdFolder) mkdir(name string, perm fs.FileMode) error {
+	return atError("mkdir", name, unix.Mkdirat(f.fd, name, uint32(perm.Perm())))
+}
+
+func (f *fdFolder) rename(from, to string) error {
+	return atError("rename", to, unix.Renameat(f.fd, from, f.fd, to))
+}
+
+func (f *fdFolder) link(from, to string) error {
+	return atError("link", to, unix.Linkat(f.fd, from, f.fd, to, 0))
+}
+
+func (f *fdFolder) remove(name string) error {
+	return atError("remove", name, unix.Unlinkat(f.fd, name, 0))
+}
+
+func atError(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
+
+func (f *fdFolder) sync() error {
+	fd, err := f.openat2(".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // a folder that may be written but not read cannot be flushed
+	}
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := unix.Fsync(fd); err != nil && !syncUnsupported(err) {
+		return atError("sync", ".", err)
+	}
+	return nil
+}
+
+func (f *fdFolder) close() { _ = unix.Close(f.fd) }

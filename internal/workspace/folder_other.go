@@ -1,0 +1,5 @@
+//go:build !linux
+
+package workspace
+
+func openFolder(path string) (folder, error) { return openRootFolder(path) }
