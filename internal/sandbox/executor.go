@@ -52,6 +52,9 @@ type Command struct {
 	// SpillPath, when set, is a file made (0600) for the whole output of both
 	// streams in order of arrival once it exceeds Limit, cut at 64 MiB.
 	SpillPath string
+	// SpillThrough, when set, wraps the spill file, so that what is written to
+	// it is redacted on the way; it is closed before the file is. May be nil.
+	SpillThrough func(io.Writer) io.WriteCloser
 	// Output is called with each piece as it arrives; the bytes are only valid
 	// during the call. It must not block for long. May be nil.
 	Output func(stderr bool, chunk []byte)
@@ -71,10 +74,15 @@ type Result struct {
 	// HeldPipes is true when the command had ended but something it had started
 	// still held its output; that was killed with the group.
 	HeldPipes bool
+	// Left is how many processes the command had left running when it ended by
+	// itself, holders of its pipes included; they were ended too.
+	Left int
 	// Spill is the file with the whole output, or "". SpillCut is true when it
 	// reached its limit.
 	Spill    string
 	SpillCut bool
+	// SpillErr says why that file is missing or not whole; nil when all is well.
+	SpillErr error
 }
 
 // Captured is the part of a stream that was kept.
