@@ -1,0 +1,146 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"garuda/internal/llm/catalog"
+)
+
+// Preferences are the places that may name a model, in the order in which they
+// count; GARUDA_MODEL comes between Job and Setting, models.json after them.
+type Preferences struct {
+	Flag, Job, Setting string
+	// Info is what the settings say of the model (modelInfo); may be nil.
+	Info *ModelInfo
+}
+
+// NoModelError says that nothing names a model and nothing was found. Its text
+// is one line.
+type NoModelError struct {
+	// Variables are the key names that were looked for, Servers the local servers
+	// that were asked, such as "Ollama (localhost:11434)".
+	Variables, Servers []string
+}
+
+func (e *NoModelError) Error() string {
+	return fmt.Sprintf("no model: none of %s is set, and no local server answered (%s); run `garuda setup` to choose one, or `garuda demo` to see Garuda work without one",
+		strings.Join(e.Variables, ", "), strings.Join(e.Servers, ", "))
+}
+
+// Choose finds the model to use: the first that is named, else what is there:
+// a provider whose key is set, else a local server that answers. When there is
+// nothing the error is a *NoModelError.
+func (r *Registry) Choose(ctx context.Context, p Preferences) (*Choice, error) {
+	env, _ := r.lookup("GARUDA_MODEL")
+	for _, named := range []struct{ by, spec string }{
+		{"--model", p.Flag}, {"the job", p.Job}, {"GARUDA_MODEL", env},
+		{"settings", p.Setting}, {"default in models.json", r.file.Default},
+	} {
+		if strings.TrimSpace(named.spec) == "" {
+			continue
+		}
+		c, err := r.Resolve(named.spec, p.Info)
+		if err != nil {
+			return nil, fmt.Errorf("model from %s: %w", named.by, err)
+		}
+		c.By = named.by
+		return c, nil
+	}
+	for _, e := range r.endpoints {
+		if c := r.byKey(ctx, e, p.Info); c != nil {
+			return c, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.byServer(ctx, p.Info)
+}
+
+// byKey returns a model of a provider whose key is set, or nil. One that cannot
+// be used (a bad address) is passed over here; whoever names it is told why.
+func (r *Registry) byKey(ctx context.Context, e *endpoint, override *ModelInfo) *Choice {
+	if e.problem != nil || e.keyEnv == "" {
+		return nil
+	}
+	if _, _, ok := r.keys.Key(e.keyEnv); !ok {
+		return nil
+	}
+	id := r.defaultModel(ctx, e)
+	if id == "" {
+		return nil
+	}
+	c := r.describe(e, id, override)
+	c.By = "the key " + e.keyEnv
+	return c
+}
+
+// defaultModel is the model to take from a provider when none is named: the one
+// that the table of providers names, else the catalogue's default, else the
+// first that models.json lists. Behind an address that is not the provider's
+// own there may be anything, so that server is asked, and its first model taken
+// when it does not have the usual one.
+func (r *Registry) defaultModel(ctx context.Context, e *endpoint) string {
+	id := e.model
+	if alias, ok := catalog.Alias(id); ok {
+		id = alias
+	}
+	if id == "" {
+		id, _ = catalog.Default(e.name)
+	}
+	if listed := r.listedModels(e.name); len(listed) > 0 && !slices.Contains(listed, id) && (id == "" || e.replaced) {
+		return listed[0]
+	}
+	if !e.replaced && id != "" || e.format == "anthropic" {
+		return id
+	}
+	served, err := r.served(ctx, e, remoteLimit)
+	if err != nil || len(served) == 0 || slices.Contains(served, id) {
+		return id
+	}
+	return served[0]
+}
+
+// listedModels are the ids of a provider's models in models.json, sorted.
+func (r *Registry) listedModels(provider string) []string {
+	var out []string
+	for _, spec := range slices.Sorted(maps.Keys(r.file.Models)) {
+		if id, ok := strings.CutPrefix(spec, provider+"/"); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// byServer asks all local servers at once which models they have, and takes the
+// first of the first, in the table's order, that answers with any.
+func (r *Registry) byServer(ctx context.Context, override *ModelInfo) (*Choice, error) {
+	probed := r.probeLocal(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	missing := &NoModelError{}
+	for _, e := range r.endpoints {
+		if e.keyEnv != "" {
+			missing.Variables = append(missing.Variables, e.keyEnv)
+		}
+	}
+	for _, p := range probed {
+		if p.err == nil && len(p.models) > 0 {
+			c := r.describe(p.endpoint, p.models[0], override)
+			c.By = fmt.Sprintf("the local server %s at %s", p.endpoint.title, p.endpoint.base)
+			return c, nil
+		}
+		where := fmt.Sprintf("%s at %s", p.endpoint.title, hostOf(p.endpoint.base))
+		if p.err == nil || errors.Is(p.err, errNoModels) {
+			where += " has no model"
+		}
+		missing.Servers = append(missing.Servers, where)
+	}
+	return nil, missing
+}

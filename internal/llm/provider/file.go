@@ -1,0 +1,292 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"garuda/internal/core"
+)
+
+const (
+	// maxFile is the largest models.json that is read, in bytes.
+	maxFile = 4 << 20
+	// maxTokens bounds windows and output limits that a file may claim.
+	maxTokens = 100_000_000
+)
+
+// File is what models.json says. The zero value is a file that does not exist.
+type File struct {
+	Path string
+	// Default is the model spec to use when nothing else names one; may be empty.
+	Default   string
+	Providers map[string]Definition
+	Models    map[string]ModelInfo
+}
+
+// Definition is a provider in models.json. For a built-in provider's name,
+// what is left out stays as it is built in.
+type Definition struct {
+	// Type is openai-compatible, openai-responses, anthropic or gemini; empty for
+	// a built-in provider whose type stays.
+	Type string
+	// BaseURL ends before /chat/completions, /responses, /v1/messages.
+	BaseURL string
+	// KeyEnv is the variable, or the credentials entry, that holds the key.
+	KeyEnv  string
+	Headers map[string]string
+	// AllowInsecureHTTP allows plain http to another machine.
+	AllowInsecureHTTP bool
+}
+
+// ModelInfo says what is true of a model, over what the catalogue says. Zero
+// fields say nothing. Settings have the same object under modelInfo.
+type ModelInfo struct {
+	// ContextWindow and MaxTokens, the output limit, are in tokens.
+	ContextWindow, MaxTokens int
+	Price                    *core.Price
+	Thinking                 *bool
+	// TextToolCalls is whole, lines or off; see llm.Quirks.
+	TextToolCalls string
+}
+
+// ReadFile reads models.json. A file that does not exist gives an empty File.
+func ReadFile(path string) (*File, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &File{Path: path}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read models: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read models: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &FileError{Path: path, Problem: "it is not a regular file"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read models: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, &FileError{Path: path, Problem: fmt.Sprintf("it is larger than %d bytes", maxFile)}
+	}
+	return ParseFile(path, data)
+}
+
+// ParseFile reads the content of a models.json; path is for errors, which are
+// *FileError.
+func ParseFile(path string, data []byte) (*File, error) {
+	d, v, err := parseDocument(path, data)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{Path: path, Providers: map[string]Definition{}, Models: map[string]ModelInfo{}}
+	err = d.object(v, "models.json",
+		d.text("default", &f.Default),
+		field{"providers", func(v hujson.Value) error {
+			return d.members(v, "providers", func(name string, at, v hujson.Value) error {
+				def, err := d.definition(name, at, v)
+				f.Providers[name] = def
+				return err
+			})
+		}},
+		field{"models", func(v hujson.Value) error {
+			return d.members(v, "models", func(spec string, at, v hujson.Value) error {
+				provider, id, ok := strings.Cut(spec, "/")
+				if !ok {
+					provider, id = "anthropic", spec
+				}
+				if provider == "" || id == "" {
+					return d.errorAt(at.StartOffset, "%q is no model; write provider/model", spec)
+				}
+				info, err := d.modelInfo(v, spec)
+				f.Models[provider+"/"+id] = info
+				return err
+			})
+		}},
+	)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (d *document) definition(name string, at, v hujson.Value) (Definition, error) {
+	var def Definition
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '/' || r > '~' }) {
+		return def, d.errorAt(at.StartOffset, "%q cannot name a provider: use visible ASCII without '/'", name)
+	}
+	var baseAt, envAt int
+	err := d.object(v, "provider "+name,
+		d.choice("type", &def.Type, typeCompatible, typeResponses, typeAnthropic, typeGemini),
+		field{"baseUrl", func(v hujson.Value) error {
+			baseAt = v.StartOffset
+			return d.text("baseUrl", &def.BaseURL).take(v)
+		}},
+		field{"apiKeyEnv", func(v hujson.Value) error {
+			envAt = v.StartOffset
+			return d.text("apiKeyEnv", &def.KeyEnv).take(v)
+		}},
+		field{"headers", func(v hujson.Value) error {
+			var err error
+			def.Headers, err = d.headers(v)
+			return err
+		}},
+		d.boolean("allowInsecureHttp", &def.AllowInsecureHTTP),
+	)
+	if err != nil {
+		return def, err
+	}
+	b, isBuiltin := builtinNamed(name)
+	switch {
+	case def.Type == "" && !isBuiltin:
+		return def, d.errorAt(v.StartOffset, "provider %s needs a type: %s, %s, %s or %s", name, typeCompatible, typeResponses, typeAnthropic, typeGemini)
+	case def.BaseURL == "" && !isBuiltin:
+		return def, d.errorAt(v.StartOffset, "provider %s needs a baseUrl", name)
+	case def.KeyEnv != "" && !variableName(def.KeyEnv):
+		// The text itself is not repeated: people put the key there.
+		return def, d.errorAt(envAt, "apiKeyEnv of provider %s must be the name of an environment variable, not the key itself", name)
+	}
+	if def.BaseURL != "" {
+		typ := def.Type
+		if typ == "" {
+			typ = b.typ
+		}
+		if _, _, err := checkBaseURL(def.BaseURL, formats[typ], def.AllowInsecureHTTP); err != nil {
+			return def, d.errorAt(baseAt, "baseUrl of provider %s: %v", name, err)
+		}
+	}
+	return def, nil
+}
+
+func (d *document) headers(v hujson.Value) (map[string]string, error) {
+	out := map[string]string{}
+	err := d.members(v, "headers", func(key string, at, v hujson.Value) error {
+		if !headerName(key) {
+			return d.errorAt(at.StartOffset, "%q cannot be the name of an HTTP header", key)
+		}
+		var value string
+		if err := d.text("header "+key, &value).take(v); err != nil {
+			return err
+		}
+		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+			return d.errorAt(v.StartOffset, "header %s contains a control character", key)
+		}
+		out[key] = value
+		return nil
+	})
+	return out, err
+}
+
+func (d *document) modelInfo(v hujson.Value, spec string) (ModelInfo, error) {
+	var m ModelInfo
+	err := d.object(v, "model "+spec,
+		d.count("contextWindow", &m.ContextWindow, maxTokens),
+		d.count("maxTokens", &m.MaxTokens, maxTokens),
+		field{"price", func(v hujson.Value) error {
+			var err error
+			m.Price, err = d.price(v, spec)
+			return err
+		}},
+		field{"thinking", func(v hujson.Value) error {
+			m.Thinking = new(bool)
+			return d.boolean("thinking", m.Thinking).take(v)
+		}},
+		d.choice("textToolCalls", &m.TextToolCalls, "whole", "lines", "off"),
+	)
+	return m, err
+}
+
+// price reads input and output, which must be there, and the two cache prices,
+// which are that of input when they are not.
+func (d *document) price(v hujson.Value, spec string) (*core.Price, error) {
+	var in, out, read, write *float64
+	err := d.object(v, "price of "+spec, d.dollars("input", &in), d.dollars("output", &out),
+		d.dollars("cacheRead", &read), d.dollars("cacheWrite", &write))
+	if err != nil {
+		return nil, err
+	}
+	if in == nil || out == nil {
+		return nil, d.errorAt(v.StartOffset, "price of %s needs input and output", spec)
+	}
+	p := &core.Price{Input: *in, Output: *out, CacheRead: *in, CacheWrite: *in, Known: true}
+	if read != nil {
+		p.CacheRead = *read
+	}
+	if write != nil {
+		p.CacheWrite = *write
+	}
+	return p, nil
+}
+
+// KeyNames lists the names of every variable that may hold a provider's key:
+// those of the built-in providers and of this file. They are what secret.Take
+// takes out of the environment.
+func (f *File) KeyNames() []string {
+	names := map[string]bool{}
+	for _, b := range builtins {
+		if b.keyEnv != "" {
+			names[b.keyEnv] = true
+		}
+	}
+	if f != nil {
+		for _, def := range f.Providers {
+			if def.KeyEnv != "" {
+				names[def.KeyEnv] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// HeaderSecrets returns the values of headers in this file whose names say
+// that they are secret; the redactor must know them.
+func (f *File) HeaderSecrets() []string {
+	var out []string
+	for _, def := range f.Providers {
+		for name, value := range def.Headers {
+			name = strings.ToLower(name)
+			if slices.ContainsFunc([]string{"auth", "key", "token", "secret", "cookie"}, func(s string) bool { return strings.Contains(name, s) }) {
+				out = append(out, value)
+				// Authorization: Bearer VALUE is also recognised by VALUE alone.
+				if _, rest, ok := strings.Cut(value, " "); ok {
+					out = append(out, strings.TrimSpace(rest))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func variableName(s string) bool {
+	for i, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// headerName reports whether s is a token of RFC 9110.
+func headerName(s string) bool {
+	for _, c := range []byte(s) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) {
+			return false
+		}
+	}
+	return s != ""
+}

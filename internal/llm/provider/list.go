@@ -1,0 +1,72 @@
+package provider
+
+import (
+	"context"
+	"slices"
+
+	"garuda/internal/llm"
+	"garuda/internal/llm/catalog"
+)
+
+// Status is a provider as `garuda models` and `garuda doctor` show it.
+type Status struct {
+	Name, BaseURL, Format string
+	// KeyName is the variable of its key; empty when it has none. KeySource says
+	// where the key was found: the variable's name, "credentials", or "none".
+	KeyName, KeySource string
+	Local              bool
+	// Problem is why it cannot be used now, or nil: a *MissingKeyError, a wrong
+	// address, a local server that does not answer.
+	Problem error
+	// Models it offers: from the catalogue, models.json, and for a local server
+	// its own list. Empty for a provider with a problem, unless List was asked for all.
+	Models []*llm.Info
+}
+
+// List returns every provider with its models. Local servers are asked, all at
+// once, within 200 ms. With all set, the models of providers that cannot be used
+// now are listed too.
+func (r *Registry) List(ctx context.Context, all bool) []Status {
+	answers := map[*endpoint]probed{}
+	for _, p := range r.probeLocal(ctx) {
+		answers[p.endpoint] = p
+	}
+	var out []Status
+	for _, e := range r.endpoints {
+		s := Status{Name: e.name, BaseURL: e.base, Format: e.format, KeyName: e.keyEnv, KeySource: "none", Local: e.local, Problem: e.problem}
+		if e.keyEnv != "" {
+			if _, source, ok := r.keys.Key(e.keyEnv); ok {
+				s.KeySource = source
+			}
+		}
+		if s.Problem == nil {
+			_, s.Problem = r.key(e, "provider "+e.name)
+		}
+		answer := answers[e]
+		if s.Problem == nil {
+			s.Problem = answer.err
+		}
+		if e.format != "" && e.problem == nil && (s.Problem == nil || all) {
+			s.Models = r.modelsOf(e, answer.models)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// modelsOf lists models.json's models first, then the server's own, then the catalogue's.
+func (r *Registry) modelsOf(e *endpoint, served []string) []*llm.Info {
+	ids := slices.Concat(r.listedModels(e.name), served)
+	for _, m := range catalog.Models(e.name) {
+		ids = append(ids, m.ID)
+	}
+	var out []*llm.Info
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id] = true
+			out = append(out, r.describe(e, id, nil).Info)
+		}
+	}
+	return out
+}

@@ -1,0 +1,146 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// localLimit is how long a local server may take to say which models it has;
+	// a server that is there answers in a few milliseconds.
+	localLimit = 200 * time.Millisecond
+	// remoteLimit is the same for a server elsewhere.
+	remoteLimit = 3 * time.Second
+	// maxList is the largest list of models that is read, in bytes.
+	maxList = 8 << 20
+	// maxServed is how many models of one server are taken.
+	maxServed = 1000
+)
+
+// errNoModels is what served returns for a server that has none.
+var errNoModels = errors.New("the server has no models")
+
+// probed is what one local server said.
+type probed struct {
+	endpoint *endpoint
+	models   []string
+	err      error
+}
+
+// probeLocal asks every local server of the table at the same time; the result
+// is in the table's order. A provider that models.json moved to another machine
+// is not asked.
+func (r *Registry) probeLocal(ctx context.Context) []probed {
+	var out []probed
+	for _, e := range r.endpoints {
+		if e.title != "" && e.local && e.problem == nil {
+			out = append(out, probed{endpoint: e})
+		}
+	}
+	var wg sync.WaitGroup
+	for i := range out {
+		wg.Go(func() { out[i].models, out[i].err = r.served(ctx, out[i].endpoint, localLimit) })
+	}
+	wg.Wait()
+	return out
+}
+
+// served asks a server for its models, within limit. Embedding models, which
+// cannot hold a conversation, are left out.
+func (r *Registry) served(ctx context.Context, e *endpoint, limit time.Duration) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	path := "/models"
+	if e.format == "anthropic" {
+		path = "/v1/models"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range e.headers {
+		req.Header.Set(name, value)
+	}
+	key, err := r.key(e, e.name)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		setKey(req.Header, e.format, key)
+	}
+	transport, done := r.roundTripper(e)
+	defer done()
+	resp, err := transport.RoundTrip(req) // not a Client: no redirect is followed
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its models: %w", e.base, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("ask %s for its models: HTTP %d", e.base, resp.StatusCode)
+	}
+	return readServed(io.LimitReader(resp.Body, maxList))
+}
+
+func setKey(h http.Header, format, key string) {
+	if format == "anthropic" {
+		h.Set("X-Api-Key", key)
+		h.Set("Anthropic-Version", "2023-06-01")
+		return
+	}
+	h.Set("Authorization", "Bearer "+key)
+}
+
+// readServed reads a list in the form that OpenAI, Anthropic and every
+// compatible server give: {"data": [{"id": …}]}.
+func readServed(body io.Reader) ([]string, error) {
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(body).Decode(&list); err != nil {
+		return nil, fmt.Errorf("the list of models is not JSON: %w", err)
+	}
+	var out []string
+	for _, m := range list.Data {
+		odd := strings.ContainsFunc(m.ID, func(c rune) bool { return c <= ' ' || c > '~' })
+		if m.ID == "" || len(m.ID) > 200 || odd || strings.Contains(strings.ToLower(m.ID), "embed") {
+			continue
+		}
+		if out = append(out, m.ID); len(out) == maxServed {
+			break
+		}
+	}
+	if len(out) == 0 {
+		return nil, errNoModels
+	}
+	return out, nil
+}
+
+// roundTripper returns what carries one question, and what to call after it.
+func (r *Registry) roundTripper(e *endpoint) (http.RoundTripper, func()) {
+	if r.transport != nil {
+		return r.transport, func() {}
+	}
+	t := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: remoteLimit, MaxResponseHeaderBytes: 64 << 10}
+	if !e.local {
+		t.Proxy = http.ProxyFromEnvironment
+	}
+	return t, t.CloseIdleConnections
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	return u.Host
+}

@@ -1,0 +1,324 @@
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/llm/catalog"
+	"garuda/internal/nearest"
+)
+
+// AssumedWindow is the context window, in tokens, of a model that nobody knows.
+const AssumedWindow = 32_768
+
+// Keys hands out provider keys; *secret.Store does.
+type Keys interface {
+	Key(name string) (value, source string, ok bool)
+}
+
+// Constructor builds the client of one wire format.
+type Constructor func(llm.ClientConfig) (llm.Model, error)
+
+// Options of New.
+type Options struct {
+	File *File
+	// Lookup reads the environment, as os.LookupEnv does.
+	Lookup func(name string) (string, bool)
+	Keys   Keys
+	Clock  core.Clock
+	// Clients are the constructors by llm.Info.Format.
+	Clients map[string]Constructor
+	// Transport carries the questions to servers which models they have; nil
+	// means a plain one of its own.
+	Transport http.RoundTripper
+}
+
+// Registry knows the providers of one configuration. It is immutable, and safe
+// for use by any number of goroutines.
+type Registry struct {
+	file      *File
+	lookup    func(string) (string, bool)
+	keys      Keys
+	clock     core.Clock
+	clients   map[string]Constructor
+	transport http.RoundTripper
+	endpoints []*endpoint
+}
+
+// endpoint is a provider with everything that replaces parts of it applied.
+type endpoint struct {
+	name, format, base, keyEnv string
+	headers                    map[string]string
+	quirks                     llm.Quirks
+	// local is true for a server on this machine. title is set for those that
+	// are probed. replaced is true when the address is not the built-in one.
+	local, replaced bool
+	title, model    string
+	// problem is why the provider cannot be used; the rest may then be empty.
+	problem error
+}
+
+// New makes a Registry. A provider whose address or type is wrong makes no
+// error here, but where it is used.
+func New(o Options) *Registry {
+	r := &Registry{file: o.File, lookup: o.Lookup, keys: o.Keys, clock: o.Clock, clients: o.Clients, transport: o.Transport}
+	if r.file == nil {
+		r.file = &File{}
+	}
+	if r.clock == nil {
+		r.clock = core.SystemClock
+	}
+	for _, b := range builtins {
+		r.endpoints = append(r.endpoints, r.endpointOf(b))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.file.Providers)) {
+		if _, ok := builtinNamed(name); !ok {
+			r.endpoints = append(r.endpoints, r.endpointOf(builtin{name: name}))
+		}
+	}
+	return r
+}
+
+// endpointOf applies to a built-in provider (or to none) what the environment
+// and models.json say, the file last: what it says of a provider is meant for
+// that provider, while OPENAI_BASE_URL may be set for another program.
+func (r *Registry) endpointOf(b builtin) *endpoint {
+	e := &endpoint{name: b.name, keyEnv: b.keyEnv, quirks: b.quirks, title: b.title, model: b.model}
+	typ, base, from := b.typ, b.baseURL, ""
+	def := r.file.Providers[b.name]
+	if b.baseEnv != "" {
+		if v, ok := r.lookup(b.baseEnv); ok && strings.TrimSpace(v) != "" {
+			base, from = v, b.baseEnv
+		}
+	}
+	if def.BaseURL != "" {
+		base, from = def.BaseURL, "baseUrl"
+	}
+	if def.KeyEnv != "" {
+		e.keyEnv = def.KeyEnv
+	}
+	if def.Type != "" {
+		typ = def.Type
+	}
+	e.headers = def.Headers
+	e.format = formats[typ]
+	var err error
+	if e.base, e.local, err = checkBaseURL(base, e.format, def.AllowInsecureHTTP); err != nil {
+		e.problem = fmt.Errorf("provider %s: %s: %w", e.name, from, err)
+		return e
+	}
+	e.replaced = from != "" && e.base != b.baseURL
+	// Servers that take OpenAI's place speak Chat Completions, nearly all of
+	// them, and few the Responses API; one that wants it for a model says so, and
+	// the client then switches. "type": "openai-responses" asks for it outright.
+	if b.name == "openai" && e.replaced && def.Type == "" {
+		e.format = "chat"
+	}
+	if e.format == "chat" {
+		e.quirks.ResponsesFallback = true
+	}
+	if e.base == openAIBase && e.format == "chat" {
+		e.quirks.MaxTokensField = "max_completion_tokens"
+	}
+	if r.clients[e.format] == nil {
+		e.problem = fmt.Errorf("provider %s: there is no client for type %s", e.name, typ)
+	}
+	return e
+}
+
+func (r *Registry) endpoint(name string) *endpoint {
+	for _, e := range r.endpoints {
+		if e.name == name {
+			return e
+		}
+	}
+	return nil
+}
+
+func (r *Registry) names() []string {
+	var out []string
+	for _, e := range r.endpoints {
+		out = append(out, e.name)
+	}
+	return out
+}
+
+// Choice is a model that was found, ready to be opened.
+type Choice struct {
+	Info *llm.Info
+	// By says what named the model: "--model", "GARUDA_MODEL", a key's name, the
+	// address of a local server.
+	By string
+	// Notice is a line for the user about what is not known of the model; may be empty.
+	Notice string
+
+	endpoint *endpoint
+	quirks   llm.Quirks
+}
+
+// ErrUnknownModel is what every error about a model's name is.
+var ErrUnknownModel = errors.New("unknown model")
+
+// Resolve finds the model that spec names: provider/model, split at the first
+// '/'; a plain id of a model of Anthropic's; or haiku, sonnet, opus, fable for
+// the newest known of that family. override, which may be nil, says what the
+// settings say of the model. The key is not needed before Open.
+func (r *Registry) Resolve(spec string, override *ModelInfo) (*Choice, error) {
+	spec = strings.TrimSpace(spec)
+	name, id, ok := strings.Cut(spec, "/")
+	if !ok {
+		name, id = "anthropic", spec
+		if alias, ok := catalog.Alias(id); ok {
+			id = alias
+		} else if _, ok := catalog.Lookup(name, id); !ok {
+			if _, ok := r.file.Models[name+"/"+id]; !ok {
+				return nil, r.plainIDError(spec)
+			}
+		}
+	}
+	if id == "" || strings.ContainsFunc(spec, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
+		return nil, fmt.Errorf("%w %q: write provider/model, for example anthropic/sonnet", ErrUnknownModel, spec)
+	}
+	e := r.endpoint(name)
+	if e == nil {
+		err := fmt.Errorf("%w %q: there is no provider %q", ErrUnknownModel, spec, name)
+		if near := nearest.Of(name, r.names()); near != "" {
+			return nil, fmt.Errorf("%w; did you mean %q?", err, near+"/"+id)
+		}
+		return nil, fmt.Errorf("%w; known are %s, and those that models.json defines", err, strings.Join(r.names(), ", "))
+	}
+	if e.problem != nil {
+		return nil, e.problem
+	}
+	if name == "anthropic" {
+		if alias, ok := catalog.Alias(id); ok {
+			id = alias
+		}
+	}
+	return r.describe(e, id, override), nil
+}
+
+func (r *Registry) plainIDError(spec string) error {
+	err := fmt.Errorf("%w %q: write provider/model, for example anthropic/sonnet", ErrUnknownModel, spec)
+	if spec == "" {
+		return err
+	}
+	for _, e := range r.endpoints {
+		if _, ok := catalog.Lookup(e.name, spec); ok {
+			return fmt.Errorf("%w; did you mean %q?", err, e.name+"/"+spec)
+		}
+	}
+	var known []string
+	for _, m := range catalog.Models("anthropic") {
+		known = append(known, m.ID)
+	}
+	if near := nearest.Of(spec, append(catalog.Families(), known...)); near != "" {
+		return fmt.Errorf("%w; did you mean %q?", err, near)
+	}
+	return err
+}
+
+// describe puts together what is known of a model: the catalogue, models.json
+// over it, the settings over both.
+func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice {
+	info := &llm.Info{Spec: e.name + "/" + id, Provider: e.name, ID: id, Format: e.format, Local: e.local, KeySource: "none"}
+	c := &Choice{Info: info, endpoint: e, quirks: e.quirks}
+	if entry, ok := catalog.Lookup(e.name, id); ok {
+		info.ContextWindow, info.MaxOutput, info.Price = entry.ContextWindow, entry.MaxOutput, entry.Price
+		info.Thinks, info.Efforts = entry.Thinks, entry.Efforts
+	}
+	if e.title != "" && e.local {
+		info.Price = core.Price{Known: true} // it runs on the user's own machine
+	}
+	listed := r.file.Models[info.Spec]
+	for _, m := range []*ModelInfo{&listed, override} {
+		if m == nil {
+			continue
+		}
+		if m.ContextWindow > 0 {
+			info.ContextWindow = m.ContextWindow
+		}
+		if m.MaxTokens > 0 {
+			info.MaxOutput = m.MaxTokens
+		}
+		if m.Price != nil {
+			info.Price = *m.Price
+			info.Price.Known = true
+		}
+		if m.Thinking != nil {
+			info.Thinks = *m.Thinking
+		}
+		if m.TextToolCalls != "" {
+			c.quirks.TextToolCalls = m.TextToolCalls
+		}
+	}
+	info.Known = info.ContextWindow > 0
+	if !info.Known {
+		info.ContextWindow = AssumedWindow
+	}
+	if e.keyEnv != "" {
+		if _, source, ok := r.keys.Key(e.keyEnv); ok {
+			info.KeySource = source
+		}
+	}
+	c.Notice = notice(info)
+	return c
+}
+
+func notice(info *llm.Info) string {
+	const where = "under models in models.json"
+	switch {
+	case !info.Known && !info.Price.Known:
+		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens, cost unknown; set contextWindow and price %s", info.Spec, AssumedWindow, where)
+	case !info.Known:
+		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens; set contextWindow %s", info.Spec, AssumedWindow, where)
+	case !info.Price.Known:
+		return fmt.Sprintf("the cost of %s is unknown; set price %s", info.Spec, where)
+	}
+	return ""
+}
+
+// MissingKeyError says that a provider's key is in neither place.
+type MissingKeyError struct{ Spec, Variable string }
+
+func (e *MissingKeyError) Error() string {
+	return fmt.Sprintf("%s needs a key: set %s, or run `garuda setup` to store one", e.Spec, e.Variable)
+}
+
+// Open builds the client. A provider on another machine that has a key's name
+// needs the key; the error is then a *MissingKeyError.
+func (r *Registry) Open(c *Choice) (llm.Model, error) {
+	e := c.endpoint
+	key, err := r.key(e, c.Info.Spec)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.clients[e.format](llm.ClientConfig{
+		Info: c.Info, BaseURL: e.base, Key: key, Headers: maps.Clone(e.headers), Quirks: c.quirks, Clock: r.clock,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open model %s: %w", c.Info.Spec, err)
+	}
+	return m, nil
+}
+
+// key returns the endpoint's key, or "" where none is needed.
+func (r *Registry) key(e *endpoint, spec string) (string, error) {
+	if e.keyEnv == "" {
+		return "", nil
+	}
+	key, source, ok := r.keys.Key(e.keyEnv)
+	if !ok && !e.local {
+		return "", &MissingKeyError{Spec: spec, Variable: e.keyEnv}
+	}
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", fmt.Errorf("the key for %s (from %s) holds a character that no key has, such as a space or a line break", spec, source)
+	}
+	return key, nil
+}
