@@ -1,0 +1,41 @@
+package workspace
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func openTest(t testing.TB, root string, opt Options) *Workspace {
+	t.Helper()
+	w, err := Open(root, nil, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Close)
+	return w
+}
+
+func mustResolve(t testing.TB, w *Workspace, path string) Path {
+	t.Helper()
+	p, err := w.Resolve(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// write makes a file with its folders.
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
