@@ -1,0 +1,253 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxFile is how large a settings file may be, in bytes.
+const maxFile = 1 << 20
+
+// Options say where settings come from.
+type Options struct {
+	// Home is the folder of the user's configuration: GARUDA_HOME, or ~/.garuda.
+	Home string
+	// UserHome serves to show paths below it with a tilde; may be empty.
+	UserHome string
+	// Root is the project's real path; empty for no project.
+	Root string
+	// File is a further file (--settings), which must exist; empty for none.
+	File string
+	// Flags are values from the command line, in order.
+	Flags []FlagValue
+}
+
+// FlagValue is a setting that was given on the command line.
+type FlagValue struct {
+	// Flag is its name with dashes, Key the setting's, Text the value as typed. For
+	// a list, one FlagValue adds one element.
+	Flag, Key, Text string
+}
+
+// Load reads every source in order: built-in values, the project's file as far as
+// it may, the user's, the user's for this project, --settings, flags. Later ones
+// win for single values, lists add up. A file that is missing is skipped, one that
+// cannot be used is an *Error.
+func Load(o Options) (*Settings, []Notice, error) {
+	s := Defaults()
+	var notices []Notice
+	if o.Root != "" {
+		n, err := loadProject(s, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		notices = append(notices, n...)
+	}
+	for _, f := range o.files() {
+		n, err := f.load(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		notices = append(notices, n...)
+	}
+	for _, f := range o.Flags {
+		if err := f.apply(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s, notices, nil
+}
+
+// Defaults are the built-in values.
+func Defaults() *Settings {
+	s := &Settings{sources: map[string][]Source{}}
+	for _, g := range guardEntries() {
+		s.Guard = append(s.Guard, g.GuardEntry)
+	}
+	for _, k := range table() {
+		k.reset(s)
+	}
+	return s
+}
+
+// trustedFile is a file of the user's: what it says counts.
+type trustedFile struct {
+	path     string
+	source   Source
+	required bool
+}
+
+func (o *Options) files() []trustedFile {
+	files := []trustedFile{{path: filepath.Join(o.Home, "settings.json"), source: Source{Kind: User}}}
+	if o.Root != "" {
+		files = append(files, trustedFile{path: UserProjectFile(o.Home, o.Root), source: Source{Kind: UserProject}})
+	}
+	if o.File != "" {
+		files = append(files, trustedFile{path: o.File, source: Source{Kind: File}, required: true})
+	}
+	for i := range files {
+		files[i].source.Name = o.show(files[i].path)
+	}
+	return files
+}
+
+// show shortens a path below the user's home folder.
+func (o *Options) show(path string) string {
+	if o.UserHome != "" {
+		if rest, ok := strings.CutPrefix(path, o.UserHome+string(filepath.Separator)); ok {
+			return "~/" + filepath.ToSlash(rest)
+		}
+	}
+	return path
+}
+
+// RootKey is the first 8 hexadecimal digits of the SHA-256 of a root's real path;
+// folders in the user's home that belong to a project are named by it.
+func RootKey(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return hex.EncodeToString(sum[:4])
+}
+
+// UserProjectFile is the user's own settings file for a project.
+func UserProjectFile(home, root string) string {
+	return filepath.Join(home, "projects", RootKey(root), "settings.json")
+}
+
+func (f *trustedFile) load(s *Settings) ([]Notice, error) {
+	file, err := os.OpenFile(f.path, os.O_RDONLY|nonBlocking, 0)
+	if errors.Is(err, fs.ErrNotExist) && !f.required {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(f.source, err)
+	}
+	text, err := readAll(file, f.source)
+	if err != nil {
+		return nil, err
+	}
+	found, notices, err := decode(text, f.source)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range found {
+		e.change.set(s, f.source)
+	}
+	return notices, nil
+}
+
+// projectFile is where a project keeps its settings, from its root.
+const projectFile = ".garuda/settings.json"
+
+// loadProject reads the project's own settings, which are not trusted: the only
+// way from them into s is a change's tighten.
+func loadProject(s *Settings, o Options) ([]Notice, error) {
+	source := Source{Kind: Project, Name: "project " + projectFile}
+	text, err := readProjectFile(o.Root, source)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	found, notices, err := decode(text, source)
+	if err != nil {
+		return nil, err
+	}
+	return append(notices, tighten(s, found, source, o)...), nil
+}
+
+// tighten puts into s what a project may say, and tells what it left out.
+func tighten(s *Settings, found []entry, source Source, o Options) []Notice {
+	var notices []Notice
+	for _, e := range found {
+		if e.change.tighten != nil && e.change.tighten(s, source) {
+			continue
+		}
+		notices = append(notices, Notice{
+			Key: e.key.Name, Source: source, Line: e.line,
+			Text: fmt.Sprintf("%q is left out: %s", e.key.Name, leftOut(e.key.Scope, o)),
+		})
+	}
+	return notices
+}
+
+// leftOut says why a project's value does not count, and what the user can do.
+func leftOut(scope Scope, o Options) string {
+	if scope == Stricter {
+		return "a project may only make it stricter"
+	}
+	return "a project may not set it; if you want it, put it into " + o.show(UserProjectFile(o.Home, o.Root))
+}
+
+// readProjectFile opens the file through a handle of the root, so that no link in
+// the project leads the read elsewhere. It returns nil when there is none.
+func readProjectFile(root string, source Source) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, unreadable(source, err)
+	}
+	defer dir.Close()
+	file, err := dir.OpenFile(filepath.FromSlash(projectFile), os.O_RDONLY|nonBlocking, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unreadable(source, err)
+	}
+	return readAll(file, source)
+}
+
+// readAll reads and closes a regular file of a sane size.
+func readAll(file *os.File, source Source) ([]byte, error) {
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, unreadable(source, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &Error{Source: source, Message: "not a regular file"}
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, unreadable(source, err)
+	}
+	if len(text) > maxFile {
+		return nil, &Error{Source: source, Message: "larger than 1 MB"}
+	}
+	return text, nil
+}
+
+// unreadable drops the path that the system's error repeats.
+func unreadable(source Source, err error) error {
+	message := err.Error()
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		message = p.Err.Error()
+	}
+	return &Error{Source: source, Message: message, Err: err}
+}
+
+func decode(text []byte, source Source) ([]entry, []Notice, error) {
+	d, err := parse(text, source)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.entries()
+}
+
+func (f *FlagValue) apply(s *Settings) error {
+	source := Source{Kind: Flag, Name: f.Flag}
+	k := byName()[f.Key]
+	if k == nil || k.parse == nil {
+		return &Error{Source: source, Message: fmt.Sprintf("no setting %q takes its value from the command line", f.Key)}
+	}
+	c, err := k.parse(f.Text)
+	if err != nil {
+		return &Error{Source: source, Message: err.Error(), Err: err}
+	}
+	c.set(s, source)
+	return nil
+}
