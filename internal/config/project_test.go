@@ -1,4 +1,4 @@
-if dump(Defaults()) != dump(s) || !leftOutpackage config
+package config
 
 import (
 	"errors"
@@ -186,7 +186,7 @@ func TestEveryKeyFromAProject(t *testing.T) {
 					}
 					seen[fmt.Sprint(stricter)] = true
 				default:
-					if same(Defaults(), s) != "" || !leftOut {
+					if dump(Defaults()) != dump(s) || !leftOut {
 						t.Fatalf("%s had an effect, or no notice: %v", text, notices)
 					}
 				}
