@@ -5,6 +5,7 @@
 package lines
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -15,66 +16,189 @@ import (
 	"garuda/internal/llm"
 )
 
-// Activity prints what a session does, a line for each thing.
+// Activity prints what a session does, a line for each thing. It is for one
+// goroutine, and made anew for each session.
 type Activity struct {
-	Out io.Writer
+	// Out gets the lines, without colour; Screen takes its place where it is set.
+	Out    io.Writer
+	Screen *Screen
 	// Quiet hides results that went well.
 	Quiet bool
 	// Diffs shows what an edit wrote.
 	Diffs bool
+	// Live names a call before its arguments are complete, and shows what a
+	// command prints while it runs.
+	Live bool
+	// Clock spaces what Live shows of a long output; nil means the machine's.
+	Clock core.Clock
 
-	midLine bool
 	last    string // id of the call whose line was printed last
+	pending pending
+	names   map[string]string // of the running calls
+	// elsewhere is true while text is written by another way.
+	elsewhere bool
+	outputs   map[string]*output
+	// seen holds the calls whose change a person was already shown.
+	seen map[string]bool
 }
 
-// BeforeText must be called before the model's text is written to the same screen.
-func (a *Activity) BeforeText() { a.midLine = true }
+// pending is a call's line of which only the name is written.
+type pending struct {
+	id   string
+	mark int
+}
+
+// BeforeText must be called before the model's text is written to the same
+// terminal by another way than the Screen.
+func (a *Activity) BeforeText() {
+	if !a.elsewhere {
+		a.elsewhere = true
+		a.screen().EndLine()
+	}
+	a.screen().Elsewhere(true)
+}
+
+// Seen says that a person was shown this call's change already: its diff is not
+// printed again.
+func (a *Activity) Seen(callID string) {
+	if a.seen == nil {
+		a.seen = make(map[string]bool)
+	}
+	a.seen[callID] = true
+}
 
 // Show prints the event, if it is one that is told in a line.
 func (a *Activity) Show(e engine.Event) {
 	switch e := e.(type) {
+	case engine.ToolStarted:
+		a.named(e)
 	case engine.ToolReady:
-		a.last = e.ID
-		a.line("● " + e.Name + " " + callText(e))
+		a.ready(e)
 	case engine.ToolProgress:
-		a.line("  " + clean(e.Text))
+		a.line(Dim, "  "+indented(e.Text))
+	case engine.ToolOutput:
+		if a.Live {
+			a.output(e)
+		}
 	case engine.ToolEnded:
 		a.ended(e)
 	case engine.Retrying:
-		a.line(fmt.Sprintf("! %s; attempt %d of %d in %s", clean(e.Err.Error()), e.Attempt+1, e.Max+1, e.Wait.Round(100*time.Millisecond)))
+		a.pending = pending{}
+		a.line(Warn, fmt.Sprintf("! %s; attempt %d of %d in %s", oneLine(e.Err.Error()), e.Attempt+1, e.Max+1, e.Wait.Round(100*time.Millisecond)))
 	case engine.Notice:
-		a.line("! " + clean(e.Text))
+		a.line(Warn, "! "+indented(e.Text))
 	case engine.BudgetWarning:
-		a.line("! " + clean(e.Text))
+		a.line(Warn, "! "+indented(e.Text))
 	case engine.BlockEnd:
-		a.midLine = false
-		if e.Discarded {
-			a.line("! the response broke off; what was shown of it does not count")
-		}
+		a.blockEnd(e)
+	case engine.StepEnded, engine.TurnEnded:
+		a.pending = pending{}
 	}
+}
+
+func (a *Activity) blockEnd(e engine.BlockEnd) {
+	if e.Discarded {
+		a.pending = pending{}
+		a.line(Warn, "! the response broke off; what was shown of it does not count")
+	}
+	if a.elsewhere {
+		a.elsewhere = false
+		a.screen().Elsewhere(false)
+	}
+}
+
+// named writes a call's name and leaves the line open for its target, which
+// comes when its arguments are complete. Where several calls arrive together
+// only the first is named so early: the others would leave half lines behind.
+func (a *Activity) named(e engine.ToolStarted) {
+	if !a.Live || a.pending.id != "" {
+		return
+	}
+	s := a.screen()
+	s.EndLine()
+	s.Text(Bold, "● "+firstLine(e.Name, maxName))
+	a.pending = pending{id: e.ID, mark: s.Mark()}
+}
+
+func (a *Activity) ready(e engine.ToolReady) {
+	s := a.screen()
+	open := a.pending.id == e.ID && a.pending.mark == s.Mark()
+	if a.pending.id == e.ID {
+		a.pending = pending{}
+	}
+	name, text := firstLine(e.Name, maxName), callText(e)
+	if a.names == nil {
+		a.names = make(map[string]string)
+	}
+	a.last, a.names[e.ID] = e.ID, name+" "+text
+	if !open {
+		s.EndLine()
+		s.Text(Bold, "● "+name)
+	}
+	s.Text(Normal, " "+text+"\n")
 }
 
 func (a *Activity) ended(e engine.ToolEnded) {
 	r := e.Result
+	a.finishOutput(r)
+	seen := a.seen[r.ID]
+	delete(a.seen, r.ID)
+	defer delete(a.names, r.ID)
 	if a.Quiet && !r.Result.IsError {
 		return
 	}
 	prefix := "  ⎿ "
 	if a.last != r.ID {
-		prefix = "  ⎿ " + r.Name + " " + firstLine(r.Target, 60) + ": "
+		prefix += cmp.Or(a.names[r.ID], firstLine(r.Name, maxName)) + ": "
 	}
-	a.line(prefix + resultText(e))
-	if a.Diffs && r.Output != nil && r.Output.Diff != "" {
-		a.line(strings.TrimRight(clean(r.Output.Diff), "\n"))
+	style := Dim
+	if r.Result.IsError {
+		style = Bad
+	}
+	a.line(style, prefix+resultText(e))
+	if a.Diffs && !seen && r.Output != nil && r.Output.Diff != "" {
+		a.screen().Diff("    ", r.Output.Diff, maxDiffLines)
 	}
 }
 
-func (a *Activity) line(text string) {
-	if a.midLine {
-		a.midLine = false
-		fmt.Fprintln(a.Out)
+func (a *Activity) line(style Style, text string) { a.screen().Line(style, text) }
+
+func (a *Activity) screen() *Screen {
+	if a.Screen == nil {
+		a.Screen = NewScreen(a.Out, false)
 	}
-	fmt.Fprintln(a.Out, text)
+	return a.Screen
+}
+
+// maxDiffLines is how much of a diff is printed after an edit.
+const maxDiffLines = 300
+
+// Diff writes a unified diff with the indent before each line, at most limit
+// lines of it where limit is not 0.
+func (s *Screen) Diff(indent, diff string, limit int) {
+	all := strings.Split(strings.TrimRight(diff, "\n"), "\n")
+	for i, line := range all {
+		if limit > 0 && i == limit {
+			s.Line(Dim, fmt.Sprintf("%s… %d more lines", indent, len(all)-limit))
+			return
+		}
+		s.Line(DiffStyle(line), indent+line)
+	}
+}
+
+// DiffStyle is the style of one line of a unified diff.
+func DiffStyle(line string) Style {
+	switch {
+	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		return Bold
+	case strings.HasPrefix(line, "+"):
+		return Good
+	case strings.HasPrefix(line, "-"):
+		return Bad
+	case strings.HasPrefix(line, "@@"):
+		return Dim
+	}
+	return Normal
 }
 
 // callText is the call in short: its target's first line.
@@ -92,11 +216,11 @@ func resultText(e engine.ToolEnded) string {
 	switch {
 	case r.Result.IsError:
 		if r.Output != nil && r.Output.Summary != "" {
-			return clean(r.Output.Summary)
+			return oneLine(r.Output.Summary)
 		}
 		return firstLine(strings.TrimPrefix(text, "Error: "+r.Name+" failed: "), 200)
 	case r.Output != nil && r.Output.Summary != "":
-		return clean(r.Output.Summary)
+		return oneLine(r.Output.Summary)
 	}
 	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
 	if n == 1 {
@@ -107,7 +231,7 @@ func resultText(e engine.ToolEnded) string {
 
 func firstLine(s string, limit int) string {
 	line, _, more := strings.Cut(strings.TrimSpace(s), "\n")
-	runes := []rune(clean(line))
+	runes := []rune(core.Visible(line))
 	if len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}
@@ -117,9 +241,14 @@ func firstLine(s string, limit int) string {
 	return string(runes)
 }
 
-// clean makes text from outside safe to print: what could move the cursor, hide
-// or reorder text is shown as its code.
-func clean(s string) string { return core.Visible(s) }
+// maxName is how much of a call's name is shown; a model may call anything.
+const maxName = 60
+
+// indented keeps a text's further lines apart from lines that say something else.
+func indented(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ") }
+
+// oneLine makes a text of several lines one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // EndInWords says how a turn ended that was not simply done.
 func EndInWords(r *engine.TurnResult) string {
@@ -171,4 +300,30 @@ func Money(usd float64) string {
 		return fmt.Sprintf("$%.4f", usd)
 	}
 	return fmt.Sprintf("$%.2f", usd)
+}
+
+// TotalsRows are the sums of a session, a line each.
+func TotalsRows(t engine.Totals, info *llm.Info) []string {
+	u := t.Usage
+	atLeast := ""
+	if u.Unreported > 0 {
+		atLeast = "at least "
+	}
+	tokens := fmt.Sprintf("tokens   %s%d in, %d out", atLeast, u.Input+u.CacheRead+u.CacheWrite, u.Output)
+	if u.CacheRead+u.CacheWrite > 0 {
+		tokens += fmt.Sprintf(" (%d read from the cache, %d written to it)", u.CacheRead, u.CacheWrite)
+	}
+	if u.Unreported > 0 {
+		tokens += fmt.Sprintf("; up to %d more were not reported", u.Unreported)
+	}
+	cost := "unknown, as the price of " + info.Spec + " is"
+	if t.Cost.Known || info.Price.Known {
+		cost = atLeast + Money(t.Cost.USD)
+	}
+	return []string{
+		"model    " + info.Spec,
+		fmt.Sprintf("turns    %d, with %d steps", t.Turns, t.Steps),
+		tokens,
+		"cost     " + cost,
+	}
 }

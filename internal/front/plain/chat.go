@@ -1,0 +1,305 @@
+package plain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/engine"
+	"garuda/internal/front/lines"
+)
+
+// chat is the state of the line chat. Only the goroutine of Run touches it, and
+// only it prints, so nothing is written into the middle of something else.
+type chat struct {
+	o      Options
+	clock  core.Clock
+	screen *lines.Screen
+
+	input      chan typedLine
+	stopInput  chan struct{}
+	inputEnded bool
+	inputErr   error
+
+	session  *engine.Session
+	activity *lines.Activity
+	events   chan engine.Event
+	stopPump func()
+
+	// queue holds what waits for the end of the turn: prompts and commands.
+	queue []string
+	// partial is what was typed before a \ at a line's end.
+	partial string
+	// busy is true from a prompt's submission to the end of its turn.
+	busy, stopping bool
+	question       *question
+	confirm        *confirm
+	// answerable receives a question's number once it may be answered.
+	answerable chan int
+
+	inText     bool
+	thinking   thinking
+	promptMark int
+
+	// pressed is when Ctrl-C was last pressed to do what a second press goes
+	// further with.
+	pressed     time.Time
+	leaving     bool
+	interrupted bool
+
+	listedSessions []SessionInfo
+	listedModels   []string
+}
+
+// thinking is a line that says that the model thinks.
+type thinking struct {
+	open  bool
+	since time.Time
+	mark  int
+}
+
+func newChat(ctx context.Context, o Options) *chat {
+	c := &chat{
+		o: o, clock: o.Clock, screen: lines.NewScreen(o.Out, o.Color),
+		input: make(chan typedLine, typedAhead), stopInput: make(chan struct{}),
+		answerable: make(chan int, 1), stopPump: func() {}, promptMark: -1,
+	}
+	if c.clock == nil {
+		c.clock = core.SystemClock
+	}
+	c.follow(ctx)
+	go readLines(o.In, o.IsTerminal, c.clock, c.input, c.stopInput)
+	return c
+}
+
+// release ends what newChat started.
+func (c *chat) release() {
+	c.stopPump()
+	close(c.stopInput)
+}
+
+func (c *chat) banner() {
+	b := c.o.Host.Banner()
+	c.screen.Line(lines.Bold, b.Name+" "+b.Version)
+	c.screen.Line(lines.Normal, "model    "+c.session.Model().Spec)
+	c.screen.Line(lines.Normal, "sandbox  "+b.Sandbox)
+	c.screen.Line(lines.Normal, "folder   "+b.Folder)
+	c.notices(c.o.Notices)
+}
+
+func (c *chat) notices(texts []string) {
+	for _, text := range texts {
+		c.screen.Line(lines.Warn, "! "+text)
+	}
+}
+
+// follow takes up the host's open session where it is another one than before.
+func (c *chat) follow(ctx context.Context) {
+	s := c.o.Host.Current()
+	if s == c.session {
+		return
+	}
+	c.stopPump()
+	c.session = s
+	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Live: true, Clock: c.clock}
+	c.events = make(chan engine.Event)
+	c.busy, c.stopping, c.question = false, false, nil
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go pump(ctx, s.Subscribe(0), c.events, done)
+	c.stopPump = func() { cancel(); <-done }
+}
+
+// pump moves a session's events to a channel, so that they can be waited for
+// beside other things. What was not taken yet stays in the session's log.
+func pump(ctx context.Context, sub *engine.Subscription, events chan<- engine.Event, done chan<- struct{}) {
+	defer close(done)
+	defer sub.Close()
+	for {
+		_, e, err := sub.Next(ctx)
+		if err != nil {
+			return // the session was closed, or the chat follows another one
+		}
+		select {
+		case events <- e:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// loop runs until the person leaves. Its error is the reason where the chat
+// could not go on.
+func (c *chat) loop(ctx context.Context) (exit int, err error) {
+	for {
+		c.takeQueued(ctx)
+		if err := c.screen.Err(); err != nil {
+			return exitError, fmt.Errorf("write to standard output: %w", err)
+		}
+		if c.leaving || c.idle() && c.inputEnded {
+			return c.exitCode(), c.inputErr
+		}
+		c.prompt()
+		select {
+		case l, ok := <-c.takeable():
+			c.line(ctx, l, ok)
+		case e := <-c.events:
+			c.event(ctx, e)
+		case id := <-c.answerable:
+			c.becomeAnswerable(id)
+		case <-c.o.Interrupts:
+			c.interrupt()
+		case <-ctx.Done():
+			return exitError, context.Cause(ctx)
+		}
+	}
+}
+
+func (c *chat) exitCode() int {
+	switch {
+	case c.interrupted:
+		return exitInterrupted
+	case c.inputErr != nil:
+		return exitError
+	}
+	return exitDone
+}
+
+func (c *chat) idle() bool { return !c.busy && c.question == nil && c.confirm == nil }
+
+// takeable is where the next line comes from, or nil while none is wanted: what
+// is no terminal waits with the next line until the last one is done.
+func (c *chat) takeable() <-chan typedLine {
+	if c.inputEnded || !c.o.IsTerminal && c.busy {
+		return nil
+	}
+	return c.input
+}
+
+// prompt shows that a line is waited for, where a person waits to type it.
+func (c *chat) prompt() {
+	if !c.o.IsTerminal || c.inputEnded || c.promptMark == c.screen.Mark() {
+		return
+	}
+	text := "› "
+	switch {
+	case c.question != nil:
+		text = c.question.keys() + "› "
+	case c.confirm != nil:
+		text = "y/n› "
+	case c.busy:
+		return
+	case c.partial != "":
+		text = "… "
+	case c.o.Host.Mode() == modePlan:
+		text = "plan› "
+	}
+	c.screen.EndLine()
+	c.screen.Text(lines.Bold, text)
+	c.promptMark = c.screen.Mark()
+}
+
+// event shows what happened.
+func (c *chat) event(ctx context.Context, e engine.Event) {
+	switch e := e.(type) {
+	case engine.TurnStarted:
+		c.busy = true
+	case engine.TextDelta:
+		c.text(e.Text)
+		return
+	case engine.ThinkingDelta:
+		c.think()
+		return
+	case engine.BlockEnd:
+		c.blockEnd(e)
+	case engine.Asked:
+		c.ask(ctx, e)
+	case engine.Withdrawn:
+		c.withdraw(e.ID)
+	case engine.TurnEnded:
+		c.activity.Show(e)
+		c.turnEnded(e.Result)
+		return
+	}
+	c.activity.Show(e)
+}
+
+func (c *chat) text(text string) {
+	if !c.inText {
+		c.inText = true
+		c.screen.EndLine()
+	}
+	c.screen.Text(lines.Normal, text)
+}
+
+// think shows once that the model thinks; what it thinks stays out of the chat.
+func (c *chat) think() {
+	if c.thinking.open {
+		return
+	}
+	c.screen.EndLine()
+	c.screen.Text(lines.Dim, "thinking…")
+	c.thinking = thinking{open: true, since: c.clock.Now(), mark: c.screen.Mark()}
+}
+
+func (c *chat) blockEnd(e engine.BlockEnd) {
+	if !e.Thinking {
+		c.inText = false
+		c.screen.EndLine()
+		return
+	}
+	if c.thinking.mark == c.screen.Mark() {
+		c.screen.Text(lines.Dim, " "+c.clock.Now().Sub(c.thinking.since).Round(time.Second).String()+"\n")
+	}
+	c.thinking = thinking{}
+}
+
+func (c *chat) turnEnded(r *engine.TurnResult) {
+	c.busy, c.stopping, c.pressed = false, false, time.Time{}
+	c.screen.EndLine()
+	switch {
+	case r.Err != nil:
+		c.fail(r.Err)
+	case r.End != core.EndDone:
+		c.screen.Line(lines.Warn, "! "+lines.EndInWords(r))
+	}
+	if r.JournalErr != nil {
+		c.fail(r.JournalErr)
+	}
+	c.screen.Line(lines.Dim, lines.Usage(r, c.session.Model()))
+}
+
+// fail prints an error; the chat goes on.
+func (c *chat) fail(err error) { c.screen.Line(lines.Bad, "error: "+err.Error()) }
+
+func (c *chat) say(text string) { c.screen.Line(lines.Dim, text) }
+
+// closeLimit is how long leaving waits for the session to end.
+const closeLimit = 5 * time.Second
+
+// errSlow tells that a session did not end in time.
+var errSlow = fmt.Errorf("the session did not end within %s; what it ran may still be running", closeLimit)
+
+// leave closes the session, within a limit; a press of Ctrl-C goes at once.
+func (c *chat) leave(exit int, err error) (int, error) {
+	c.screen.EndLine()
+	closed := make(chan error, 1)
+	s := c.session
+	go func() { closed <- s.Close() }()
+	late := make(chan struct{})
+	stop := c.clock.AfterFunc(closeLimit, func() { close(late) })
+	defer stop()
+	select {
+	case closeErr := <-closed:
+		if closeErr != nil {
+			exit, err = max(exit, exitError), errors.Join(err, closeErr)
+		}
+	case <-late:
+		exit, err = max(exit, exitError), errors.Join(err, errSlow)
+	case <-c.o.Interrupts:
+		exit = exitInterrupted
+	}
+	return exit, err
+}

@@ -1,0 +1,246 @@
+package plain
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"garuda/internal/engine"
+	"garuda/internal/front/lines"
+	"garuda/internal/tool"
+)
+
+// readingTime is how long a question must stand before an answer counts: what
+// comes sooner was typed for something else.
+const readingTime = 400 * time.Millisecond
+
+// question is one that waits for an answer.
+type question struct {
+	id int
+	q  *tool.Question
+	// shown is when the question stood on the screen, from when it may be answered.
+	shown, from time.Time
+	stopTimer   func() bool
+}
+
+// keys are the answers that are offered, for the prompt.
+func (q *question) keys() string {
+	keys := "y"
+	if q.q.SessionRule != "" {
+		keys += "/a"
+	}
+	if q.q.ProjectRule != "" {
+		keys += "/p"
+	}
+	return keys + "/n"
+}
+
+// ask shows a question. Lines that came before it stood there are no answers:
+// they wait as prompts.
+func (c *chat) ask(ctx context.Context, e engine.Asked) {
+	if c.o.IsTerminal {
+		c.drainTyped(ctx)
+	}
+	c.question = &question{id: e.ID, q: e.Question, stopTimer: func() bool { return true }}
+	if !c.o.IsTerminal || c.inputEnded {
+		c.screen.Line(lines.Warn, "? "+inShort(e.Question.Title)+": "+inShort(e.Question.Target))
+		c.deny("nobody could be asked: standard input is no terminal, or was closed")
+		return
+	}
+	c.dropTyped()
+	c.showQuestion(e.Question)
+	c.question.shown = c.clock.Now()
+	c.question.from = c.question.shown.Add(readingTime)
+	if c.o.DropTyped != nil {
+		c.question.stopTimer = c.clock.AfterFunc(readingTime, func() {
+			select {
+			case c.answerable <- e.ID:
+			default: // the loop has not taken the last one yet, and will drop what was typed for that
+			}
+		})
+	}
+}
+
+// drainTyped takes the lines that are there already.
+func (c *chat) drainTyped(ctx context.Context) {
+	for !c.inputEnded {
+		select {
+		case l, more := <-c.input:
+			c.line(ctx, l, more)
+		default:
+			return
+		}
+	}
+}
+
+// becomeAnswerable forgets the keys of the time in which nothing counts; else a
+// line that was begun then could end as an answer.
+func (c *chat) becomeAnswerable(id int) {
+	if c.question != nil && c.question.id == id {
+		c.dropTyped()
+	}
+}
+
+func (c *chat) dropTyped() {
+	if c.o.DropTyped != nil {
+		c.o.DropTyped()
+	}
+}
+
+// answerLine takes a line while a question waits.
+func (c *chat) answerLine(ctx context.Context, l typedLine) {
+	switch q := c.question; {
+	case l.at.Before(q.shown):
+		c.enter(ctx, l.text)
+	case l.at.Before(q.from):
+		c.say("too soon to be an answer, not taken: " + inShort(l.text))
+	case isExit(l.text):
+		c.deny("")
+		c.leaving = true
+	default:
+		answer, err := parseAnswer(l.text, q.q)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		c.answer(answer)
+	}
+}
+
+// parseAnswer reads a letter and the comment after it.
+func parseAnswer(text string, q *tool.Question) (tool.Answer, error) {
+	word, comment, _ := strings.Cut(strings.TrimSpace(text), " ")
+	answer := tool.Answer{Comment: strings.TrimSpace(comment)}
+	switch strings.ToLower(word) {
+	case "y", "yes":
+		answer.Choice = tool.AnswerOnce
+	case "n", "no":
+		answer.Choice = tool.AnswerDeny
+	case "a":
+		if q.SessionRule == "" {
+			return answer, fmt.Errorf("this question has no answer for the session; %s", howToAnswer)
+		}
+		answer.Choice = tool.AnswerSession
+	case "p":
+		if q.ProjectRule == "" {
+			return answer, fmt.Errorf("this question has no answer for the project; %s", howToAnswer)
+		}
+		answer.Choice = tool.AnswerProject
+	default:
+		return answer, fmt.Errorf("%q is no answer; %s", inShort(text), howToAnswer)
+	}
+	return answer, nil
+}
+
+const howToAnswer = "begin with one of the letters shown, or stop the turn with Ctrl-C"
+
+func (c *chat) deny(comment string) {
+	c.answer(tool.Answer{Choice: tool.AnswerDeny, Comment: comment})
+}
+
+// answer passes an answer on, and says what it did.
+func (c *chat) answer(answer tool.Answer) {
+	q := c.question
+	c.question = nil
+	q.stopTimer()
+	var said string
+	switch answer.Choice {
+	case tool.AnswerOnce:
+		said = "allowed once"
+	case tool.AnswerSession:
+		said = "allowed for this session: " + oneLine(q.q.SessionRule)
+	case tool.AnswerProject:
+		said = "allowed in this project from now on: " + oneLine(q.q.ProjectRule)
+	case tool.AnswerDeny:
+		said = "denied"
+	}
+	if answer.Comment != "" {
+		said += " (" + oneLine(answer.Comment) + ")"
+	}
+	c.say("  → " + said)
+	if answer.Choice != tool.AnswerDeny {
+		c.activity.Seen(q.q.CallID)
+	}
+	c.session.Answer(q.id, answer)
+}
+
+// withdraw takes a question back that nobody needs answered any more.
+func (c *chat) withdraw(id int) {
+	if c.question == nil || c.question.id != id {
+		return
+	}
+	c.question.stopTimer()
+	c.question = nil
+	c.say("  → no longer asked")
+}
+
+// showQuestion prints all that an answer depends on. What the model wrote stands
+// behind a bar, in lines short enough that the terminal does not wrap them, so
+// that nothing in it can pass for a line of the question's own.
+func (c *chat) showQuestion(q *tool.Question) {
+	c.screen.Line(lines.Warn, "? "+oneLine(q.Title))
+	preview := q.Preview
+	if preview == "" {
+		preview = q.Target
+	} else if q.Target != "" && q.Target != preview && !strings.Contains(q.Title, q.Target) {
+		c.field("target", q.Target)
+	}
+	c.quote(preview)
+	if q.Agent != "" {
+		c.field("asked by", q.Agent)
+	}
+	c.field("where", q.Where)
+	c.field("why", q.Why)
+	if q.Warning != "" {
+		c.wrapped(lines.Bad, "  warning  ", "           ", q.Warning)
+	}
+	c.wrapped(lines.Normal, "  y  ", "     ", "yes, this once")
+	if q.SessionRule != "" {
+		c.wrapped(lines.Normal, "  a  ", "     ", "yes, and for this session; adds the rule "+oneLine(q.SessionRule))
+	}
+	if q.ProjectRule != "" {
+		c.wrapped(lines.Normal, "  p  ", "     ",
+			"yes, and always in this project; adds to your own settings the rule "+oneLine(q.ProjectRule))
+	}
+	c.wrapped(lines.Normal, "  n  ", "     ", "no")
+	c.say("  words after the letter go to the model: n please use make test")
+}
+
+func (c *chat) field(name, text string) {
+	if text != "" {
+		c.wrapped(lines.Normal, fmt.Sprintf("  %-8s ", name), "           ", oneLine(text))
+	}
+}
+
+// quote prints a text whole, behind a bar.
+func (c *chat) quote(text string) {
+	isDiff := strings.HasPrefix(text, "--- ")
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		style := lines.Bold
+		if isDiff {
+			style = lines.DiffStyle(line)
+		}
+		c.wrapped(style, "  │ ", "  │ ", line)
+	}
+}
+
+func (c *chat) wrapped(style lines.Style, first, next, text string) {
+	for i, piece := range wrap(text, c.width()-len([]rune(next))) {
+		if i == 0 {
+			c.screen.Line(style, first+piece)
+		} else {
+			c.screen.Line(style, next+piece)
+		}
+	}
+}
+
+func (c *chat) width() int {
+	const usual = 80
+	if c.o.Width != nil {
+		if w := c.o.Width(); w > 0 {
+			return w
+		}
+	}
+	return usual
+}
