@@ -1,0 +1,191 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/llm/sse"
+	"garuda/internal/llm/wire"
+)
+
+// event is the union of the stream's events.
+type event struct {
+	Type    string `json:"type"`
+	Message struct {
+		ID    string `json:"id"`
+		Model string `json:"model"`
+		Usage usage  `json:"usage"`
+	} `json:"message"`
+	Index        int             `json:"index"`
+	ContentBlock json.RawMessage `json:"content_block"`
+	Delta        json.RawMessage `json:"delta"`
+	Usage        usage           `json:"usage"`
+}
+
+// usage counts are cumulative; a later event replaces those it names.
+type usage struct {
+	Input      *int `json:"input_tokens"`
+	Output     *int `json:"output_tokens"`
+	CacheRead  *int `json:"cache_read_input_tokens"`
+	CacheWrite *int `json:"cache_creation_input_tokens"`
+}
+
+// answer gathers one response.
+type answer struct {
+	reply  *wire.Reply
+	emit   func(llm.Event)
+	resp   llm.Response
+	blocks []*block // by index; nil where a server left one out
+}
+
+// maxBlocks bounds the indexes a server may use.
+const maxBlocks = 10_000
+
+// Complete is true from the stop reason on: it comes behind the last block.
+func (a *answer) Complete() bool {
+	if a.resp.RawStop == "" {
+		return false
+	}
+	for _, b := range a.blocks {
+		if b != nil && !b.closed {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *answer) Event(sev sse.Event) (bool, error) {
+	if string(sev.Name) == "error" {
+		return false, a.reply.Failure(sev.Data)
+	}
+	if wire.IsDone(sev.Data) {
+		return a.Complete(), nil // a habit of compatible servers
+	}
+	var ev event
+	if err := json.Unmarshal(sev.Data, &ev); err != nil {
+		return false, a.reply.BadEvent(sev.Data, err)
+	}
+	switch ev.Type {
+	case "message_start":
+		a.resp.ID, a.resp.Model = ev.Message.ID, ev.Message.Model
+		a.count(ev.Message.Usage)
+	case "content_block_start":
+		return false, a.start(&ev, sev.Data)
+	case "content_block_delta":
+		b := a.block(ev.Index)
+		if b == nil || b.closed {
+			return false, a.reply.Protocol("the server sent more of block %d, which is not open", ev.Index)
+		}
+		if err := b.add(ev.Delta, a.emit); err != nil {
+			return false, a.reply.BadEvent(sev.Data, err)
+		}
+	case "content_block_stop":
+		if b := a.block(ev.Index); b != nil {
+			b.close(a.emit)
+		}
+	case "message_delta":
+		a.count(ev.Usage)
+		var d struct {
+			StopReason string `json:"stop_reason"`
+		}
+		if len(ev.Delta) > 0 {
+			if err := json.Unmarshal(ev.Delta, &d); err != nil {
+				return false, a.reply.BadEvent(sev.Data, err)
+			}
+		}
+		if d.StopReason != "" {
+			a.resp.RawStop = d.StopReason
+		}
+	case "message_stop":
+		if a.resp.RawStop == "" {
+			return false, a.reply.Protocol("the server ended its answer without a stop reason")
+		}
+		return true, nil
+	case "error":
+		return false, a.reply.Failure(sev.Data)
+	case "": // compatible servers put bare errors into the stream
+		if wire.HoldsError(sev.Data) {
+			return false, a.reply.Failure(sev.Data)
+		}
+	}
+	return false, nil // ping, and whatever is added to the protocol
+}
+
+func (a *answer) start(ev *event, data []byte) error {
+	if ev.Index < 0 || ev.Index > maxBlocks {
+		return a.reply.Protocol("the server sent a block with the index %d", ev.Index)
+	}
+	if a.block(ev.Index) != nil {
+		return a.reply.Protocol("the server began block %d twice", ev.Index)
+	}
+	b, err := newBlock(ev.ContentBlock)
+	if err != nil {
+		return a.reply.BadEvent(data, err)
+	}
+	for len(a.blocks) <= ev.Index {
+		a.blocks = append(a.blocks, nil)
+	}
+	a.blocks[ev.Index] = b
+	b.begin(a.emit)
+	return nil
+}
+
+func (a *answer) block(index int) *block {
+	if index < 0 || index >= len(a.blocks) {
+		return nil
+	}
+	return a.blocks[index]
+}
+
+func (a *answer) count(u usage) {
+	for _, f := range []struct {
+		to   *int
+		from *int
+	}{
+		{&a.resp.Usage.Input, u.Input}, {&a.resp.Usage.Output, u.Output},
+		{&a.resp.Usage.CacheRead, u.CacheRead}, {&a.resp.Usage.CacheWrite, u.CacheWrite},
+	} {
+		if f.from != nil {
+			*f.to = max(*f.from, 0)
+			a.resp.UsageReported = true
+		}
+	}
+}
+
+func (a *answer) response() *llm.Response {
+	msg := &core.Message{Role: core.RoleAssistant}
+	for _, b := range a.blocks {
+		if b == nil {
+			continue
+		}
+		if cb, ok := b.core(); ok {
+			msg.Blocks = append(msg.Blocks, cb)
+		}
+	}
+	a.resp.Message = msg
+	a.resp.Stop = stopReason(a.resp.RawStop)
+	return &a.resp
+}
+
+func stopReason(raw string) core.StopReason {
+	switch raw {
+	case "end_turn":
+		return core.StopEndTurn
+	case "tool_use":
+		return core.StopToolUse
+	case "max_tokens", "model_context_window_exceeded": // cut, by either limit
+		return core.StopMaxTokens
+	case "refusal":
+		return core.StopRefusal
+	case "pause_turn":
+		return core.StopPause
+	case "stop_sequence":
+		return core.StopSequence
+	}
+	return core.StopOther
+}
+
+// errNoType is a block that does not say what it is.
+var errNoType = errors.New("it has no type")

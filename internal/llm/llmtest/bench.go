@@ -1,0 +1,99 @@
+package llmtest
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+)
+
+// FuzzStream feeds a client whatever a server may send: it must end, and in
+// either one response or one error.
+func FuzzStream(f *testing.F, d Dialect) {
+	f.Add(strings.Join(d.Frames(full()), ""))
+	f.Add(d.ErrorFrame)
+	f.Add(strings.Join(d.Frames(Reply{Text: []string{`{"name":"bash","arguments":{}}`}}), ""))
+	var sent string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		Stream(sent)(w, r, nil)
+	}))
+	f.Cleanup(srv.Close)
+	m, err := d.New(llm.ClientConfig{Info: &llm.Info{Spec: "test/m", ID: "m", Thinks: true}, BaseURL: srv.URL + d.Base})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { closeIdle(m) })
+	f.Fuzz(func(t *testing.T, in string) {
+		sent = in
+		r := Ask(t.Context(), m, hello())
+		if (r.Resp == nil) == (r.Err == nil) {
+			t.Fatalf("%v, %v", r.Resp, r.Err)
+		}
+		if r.Err != nil {
+			return
+		}
+		ids := map[string]bool{}
+		for _, c := range r.Resp.Message.ToolUses() {
+			if c.ID == "" || ids[c.ID] {
+				t.Fatalf("call ids in %+v", r.Resp.Message)
+			}
+			ids[c.ID] = true
+		}
+	})
+}
+
+// BenchmarkStep is one step of a long conversation, over a real connection: 400
+// messages of 10 KB have been sent, one more is added, and the whole is sent. The
+// encoding alone is BenchmarkBody in package wire.
+func BenchmarkStep(b *testing.B, d Dialect) {
+	answer := strings.Join(d.Frames(Reply{Text: []string{"ok"}}), "")
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		Stream(answer)(w, r, nil)
+	}))
+	defer srv.Close()
+	m, err := d.New(llm.ClientConfig{Info: &llm.Info{Spec: "test/m", ID: "m"}, BaseURL: srv.URL + d.Base})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer closeIdle(m)
+	long := Conversation10KB(400)
+	req := Request(long...)
+	step := func() {
+		if _, err := m.Stream(context.Background(), req, func(llm.Event) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	step()
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(req.Messages) == 500 {
+			b.StopTimer()
+			req.Messages = long
+			step()
+			b.StartTimer()
+		}
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], Conversation10KB(len(req.Messages) + 1)[len(req.Messages):]...)
+		step()
+	}
+}
+
+// Conversation10KB is n messages of 10 KB, by turns the user's and the model's.
+func Conversation10KB(n int) []*core.Message {
+	text := strings.Repeat("a line of code;\n", 640)
+	msgs := make([]*core.Message, n)
+	for i := range msgs {
+		role := core.RoleUser
+		if i%2 == 1 {
+			role = core.RoleAssistant
+		}
+		msgs[i] = &core.Message{Role: role, Blocks: []core.Block{core.Text(text)}}
+	}
+	return msgs
+}

@@ -1,0 +1,135 @@
+// Package llmtest is the conformance suite of the model clients: what holds for
+// every wire format, checked against servers that it scripts itself.
+//
+// It is for tests only.
+package llmtest
+
+import (
+	"strings"
+	"testing"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+)
+
+// Dialect is what the suite must know of a wire format.
+type Dialect struct {
+	// Format is llm.Info.Format.
+	Format string
+	New    func(llm.ClientConfig) (llm.Model, error)
+	// Base is appended to the server's address to make the base URL; Path is
+	// where requests then arrive.
+	Base, Path string
+	// KeyHeader and KeyPrefix say how the key arrives.
+	KeyHeader, KeyPrefix string
+	// Frames renders a reply as server-sent events, each with its blank line.
+	Frames func(Reply) []string
+	// Spare is how many of the last frames an answer is complete without.
+	Spare int
+	// ErrorFrame is an error in the middle of a stream: "the server is overloaded".
+	ErrorFrame string
+	// Refusals are error answers in the format's own spelling.
+	Refusals []Refusal
+	// Stops are the provider's stop reasons.
+	Stops map[string]core.StopReason
+	// System and List are the request's members for the system prompt (empty when
+	// it is in the list) and the messages.
+	System, List string
+	// CacheMark is taken out of a request before it is compared; may be empty.
+	CacheMark string
+}
+
+// Reply is what a scripted server answers.
+type Reply struct {
+	Thinking  []string // deltas
+	Signature string
+	Text      []string // deltas
+	Calls     []Call
+	RawStop   string // empty for the format's plain end, or its tool use
+	Usage     core.Usage
+}
+
+// Call is a tool call whose arguments arrive in pieces.
+type Call struct {
+	ID, Name string
+	Args     []string
+}
+
+// Refusal is an error answer.
+type Refusal struct {
+	Name   string
+	Status int
+	Body   string
+	Kind   llm.ErrorKind
+	Block  string
+	// Local makes the model one on this machine; Hint must then be in the hint.
+	Local bool
+	Hint  string
+}
+
+// Run runs the suite.
+func Run(t *testing.T, d Dialect) {
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, Dialect)
+	}{
+		{"Text", testText},
+		{"Calls", testCalls},
+		{"CutArguments", testCutArguments},
+		{"BytewiseStream", testBytewiseStream},
+		{"LineEnds", testLineEnds},
+		{"Thinking", testThinking},
+		{"ForeignBlocks", testForeignBlocks},
+		{"Images", testImages},
+		{"OddHistory", testOddHistory},
+		{"Stops", testStops},
+		{"Usage", testUsage},
+		{"LargeEvent", testLargeEvent},
+		{"Abort", testAbort},
+		{"Cut", testCut},
+		{"Refusals", testRefusals},
+		{"RetryAfter", testRetryAfter},
+		{"ErrorInStream", testErrorInStream},
+		{"Stall", testStall},
+		{"Garbage", testGarbage},
+		{"Redirect", testRedirect},
+		{"NoServer", testNoServer},
+		{"KeyStaysSecret", testKeyStaysSecret},
+		{"EarlyAnswer", testEarlyAnswer},
+		{"ConnectionReuse", testConnectionReuse},
+		{"StablePrefix", testStablePrefix},
+		{"ChangedRequest", testChangedRequest},
+		{"BadSchema", testBadSchema},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, d) })
+	}
+}
+
+// Quote writes a JSON string whose bytes stay as they are, whole runes or not.
+func Quote(s string) string {
+	var out strings.Builder
+	out.WriteByte('"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			out.WriteByte('\\')
+			out.WriteByte(c)
+		case c == '\n':
+			out.WriteString(`\n`)
+		case c < 0x20:
+			out.WriteString(`\u00`)
+			out.WriteByte("0123456789abcdef"[c>>4])
+			out.WriteByte("0123456789abcdef"[c&0xf])
+		default:
+			out.WriteByte(c)
+		}
+	}
+	out.WriteByte('"')
+	return out.String()
+}
+
+// Data makes a frame of one data line; Event one with a name, too.
+func Data(data string) string { return "data: " + data + "\n\n" }
+
+// Event makes a frame with an event name.
+func Event(name, data string) string { return "event: " + name + "\n" + Data(data) }

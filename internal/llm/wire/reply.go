@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"garuda/internal/llm"
+	"garuda/internal/llm/sse"
+)
+
+const (
+	maxErrorBody = 64 << 10
+	maxJSONBody  = sse.MaxEvent
+	// settleLimit is how long a finished answer may take to end its connection's
+	// turn, so that the connection can be used again.
+	settleLimit = 100 * time.Millisecond
+)
+
+// Reply is an answer that is arriving. It belongs to one goroutine.
+type Reply struct {
+	// JSON is true when the server answered with one JSON document instead of a
+	// stream of events.
+	JSON bool
+
+	client  *Client
+	parent  context.Context
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	dog     *watchdog
+	url     string
+	status  int
+	body    io.ReadCloser
+	events  *sse.Reader
+	peeked  []byte
+	gotByte bool
+	ended   bool
+	partial bool
+}
+
+func (r *Reply) open(resp *http.Response) {
+	r.body, r.status = resp.Body, resp.StatusCode
+	r.events = sse.NewReader((*watched)(r))
+}
+
+// watched is the reply's body; every byte of it, comments too, keeps the
+// watchdog quiet.
+type watched Reply
+
+func (w *watched) Read(p []byte) (int, error) {
+	if len(w.peeked) > 0 {
+		n := copy(p, w.peeked)
+		w.peeked = w.peeked[n:]
+		return n, nil
+	}
+	n, err := w.body.Read(p)
+	if n > 0 {
+		if w.gotByte {
+			w.dog.touch()
+		} else {
+			w.gotByte = true
+			w.dog.watch(w.client.limits.Idle, waitNextByte)
+		}
+	}
+	w.ended = w.ended || err == io.EOF
+	return n, err
+}
+
+// check refuses every answer that cannot be read as events or JSON.
+func (r *Reply) check(resp *http.Response) error {
+	switch {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		return r.redirected(resp)
+	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+		body, _ := r.read(maxErrorBody) // of a body that breaks off, the status says enough
+		if err := r.parent.Err(); err != nil {
+			return err
+		}
+		return r.classify(body, resp.Header)
+	}
+	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+		return r.Protocol("the server compressed its answer (%s), which was not asked for", enc)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch kind {
+	case "text/event-stream":
+		return nil
+	case "application/json":
+		r.JSON = true
+		return nil
+	case "", "text/plain", "application/octet-stream", "application/x-ndjson":
+		return r.sniff()
+	}
+	return r.wrongType(kind)
+}
+
+// sniff looks at the first bytes where the server does not say what it sends.
+func (r *Reply) sniff() error {
+	buf := make([]byte, 64)
+	for n := 0; ; {
+		m, err := (*watched)(r).Read(buf[n:])
+		n += m
+		r.peeked = nil
+		start := bytes.TrimLeft(bytes.TrimPrefix(buf[:n], []byte("\ufeff")), " \t\r\n")
+		if err != nil && err != io.EOF {
+			return r.fail(err)
+		}
+		if len(start) < len("event") && err == nil && n < len(buf) {
+			continue
+		}
+		r.peeked = buf[:n]
+		switch {
+		case bytes.HasPrefix(start, []byte("{")):
+			r.JSON = true
+			return nil
+		case bytes.HasPrefix(start, []byte("data")), bytes.HasPrefix(start, []byte("event")),
+			bytes.HasPrefix(start, []byte(":")), bytes.HasPrefix(start, []byte("id:")), bytes.HasPrefix(start, []byte("retry")):
+			return nil
+		}
+		return r.wrongType("text/plain")
+	}
+}
+
+func (r *Reply) wrongType(kind string) error {
+	body, _ := r.read(maxErrorBody)
+	e := r.newError(llm.ErrProtocol, fmt.Sprintf("the server answered with %s instead of a stream of events: %s", kind, excerpt(body)))
+	e.Hint = "check the base URL: it must be that of a model API, usually ending in /v1"
+	return e
+}
+
+// Next returns the next event; io.EOF when the stream ended. Other errors are
+// typed, or the caller's own when it gave up.
+func (r *Reply) Next() (sse.Event, error) {
+	if err := r.parent.Err(); err != nil {
+		return sse.Event{}, err
+	}
+	ev, err := r.events.Next()
+	switch {
+	case err == nil:
+		r.partial = true
+		return ev, nil
+	case err == io.EOF:
+		return ev, err
+	case errors.Is(err, sse.ErrTooLarge):
+		return ev, r.wrap(llm.ErrProtocol, err.Error(), err)
+	}
+	return ev, r.fail(err)
+}
+
+// Document returns the whole body of a JSON answer.
+func (r *Reply) Document() ([]byte, error) {
+	body, err := r.read(maxJSONBody + 1)
+	if err != nil {
+		return nil, r.fail(err)
+	}
+	if len(body) > maxJSONBody {
+		return nil, r.Protocol("the server's answer is larger than 32 MB")
+	}
+	return body, nil
+}
+
+// read returns up to limit bytes of the body.
+func (r *Reply) read(limit int64) ([]byte, error) {
+	return io.ReadAll(io.LimitReader((*watched)(r), limit))
+}
+
+// Patience replaces the idle limit from now on; for what may still come, but
+// need not, after the answer is complete.
+func (r *Reply) Patience(limit time.Duration) { r.dog.watch(limit, waitNextByte) }
+
+// Settle reads what is left after the answer's last event, so that the
+// connection can serve the next request. It never waits long.
+func (r *Reply) Settle() {
+	if r.ended {
+		return
+	}
+	r.dog.watch(settleLimit, waitNextByte)
+	_, _ = io.Copy(io.Discard, io.LimitReader((*watched)(r), maxErrorBody)) // the answer is complete either way
+}
+
+// Close ends the request, at once if it is still going on.
+func (r *Reply) Close() {
+	r.dog.close()
+	r.cancel(nil)
+	if r.body != nil {
+		_ = r.body.Close() // there is nothing to lose: what was wanted has been read
+	}
+}

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"garuda/internal/core"
+)
+
+// What a request was waiting for when a limit ended it.
+const (
+	waitFirstByte = "the first byte"
+	waitNextByte  = "the next byte"
+)
+
+// limitError is the cause of a request's cancellation by the watchdog.
+type limitError struct {
+	what  string
+	limit time.Duration
+}
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("waited %s for %s", e.limit, e.what)
+}
+
+// watchdog cancels a request when no byte came for a while. A byte costs one
+// look at the clock: the timer is set anew only when it fires early.
+type watchdog struct {
+	clock  core.Clock
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	last  time.Time
+	limit time.Duration
+	what  string
+	stop  func() bool
+	done  bool
+}
+
+func startWatchdog(clock core.Clock, limit time.Duration, what string, cancel context.CancelCauseFunc) *watchdog {
+	w := &watchdog{clock: clock, cancel: cancel}
+	w.watch(limit, what)
+	return w
+}
+
+// watch starts to wait for something else.
+func (w *watchdog) watch(limit time.Duration, what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return
+	}
+	if w.stop != nil {
+		w.stop()
+	}
+	w.last, w.limit, w.what = w.clock.Now(), limit, what
+	w.stop = w.clock.AfterFunc(limit, w.fire)
+}
+
+// touch says that a byte came.
+func (w *watchdog) touch() {
+	w.mu.Lock()
+	w.last = w.clock.Now()
+	w.mu.Unlock()
+}
+
+func (w *watchdog) fire() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return
+	}
+	if left := w.limit - w.clock.Now().Sub(w.last); left > 0 {
+		w.stop = w.clock.AfterFunc(left, w.fire)
+		return
+	}
+	w.done = true
+	w.cancel(&limitError{what: w.what, limit: w.limit})
+}
+
+func (w *watchdog) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = true
+	if w.stop != nil {
+		w.stop()
+	}
+}
