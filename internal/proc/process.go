@@ -63,7 +63,7 @@ func (g *Group) Start(ctx context.Context, cmd *sandbox.Command) (*Process, erro
 		p.oversee(ctx, cmd.Timeout, closedChannel())
 		close(p.ended)
 		p.awaitReaders()
-		close(p.done)
+		p.sup.finished(p)
 	}()
 	return p, nil
 }
@@ -119,6 +119,7 @@ func (g *Group) launch(ctx context.Context, cmd *sandbox.Command, files []*os.Fi
 		err = p.abandon(started, context.Cause(ctx))
 	}
 	if err != nil {
+		g.sup.finished(p)
 		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
 	}
 	return p, nil

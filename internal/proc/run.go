@@ -37,7 +37,7 @@ func (g *Group) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Result,
 		closeAll(readers)
 		return nil, err
 	}
-	defer close(p.done)
+	defer p.sup.finished(p)
 
 	sink := newSink(cmd)
 	var pumps sync.WaitGroup

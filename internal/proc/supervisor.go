@@ -66,7 +66,11 @@ type Supervisor struct {
 	mu     sync.Mutex
 	closed bool
 	serial int
-	live   map[string]*Process // by the value of CommandVariable
+	// open are the commands that a shutdown waits for; those among them that are
+	// not over yet are in live, by the value of CommandVariable, and once they
+	// have a process in byPid.
+	open   map[*Process]bool
+	live   map[string]*Process
 	byPid  map[int]*Process
 	ledger *ledger // nil without a RunningDir
 }
@@ -76,7 +80,7 @@ type Supervisor struct {
 func New(opt Options) (*Supervisor, error) {
 	s := &Supervisor{
 		clock: opt.Clock, report: opt.Report,
-		live: map[string]*Process{}, byPid: map[int]*Process{},
+		open: map[*Process]bool{}, live: map[string]*Process{}, byPid: map[int]*Process{},
 	}
 	if s.clock == nil {
 		s.clock = core.SystemClock
@@ -133,7 +137,7 @@ func (s *Supervisor) Close(ctx context.Context) error {
 func (s *Supervisor) shutdown(ctx context.Context, mine func(*Process) bool) error {
 	s.mu.Lock()
 	var procs []*Process
-	for _, p := range s.live {
+	for p := range s.open {
 		if mine(p) {
 			procs = append(procs, p)
 		}
@@ -171,7 +175,7 @@ func (s *Supervisor) enlist(p *Process) error {
 	}
 	s.serial++
 	p.id = s.instance + "-" + strconv.Itoa(s.serial)
-	s.live[p.id] = p
+	s.live[p.id], s.open[p] = p, true
 	return nil
 }
 
@@ -188,7 +192,15 @@ func (s *Supervisor) registered(p *Process) {
 	}
 }
 
-// delist forgets p once nothing of it is left.
+// finished says that neither p nor its pipes need anything more.
+func (s *Supervisor) finished(p *Process) {
+	s.mu.Lock()
+	delete(s.open, p)
+	s.mu.Unlock()
+	close(p.done)
+}
+
+// delist forgets p's process once nothing of it is left.
 func (s *Supervisor) delist(p *Process) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,16 +38,16 @@ type tree struct{ state *os.ProcessState }
 
 func (p *Process) reap() *os.ProcessState { return p.tree.state }
 
-// orphans lists what p left: its session, what carries its mark, and what hangs
-// below these. Nothing is known of commands that are over.
-func (s *Supervisor) orphans(p *Process) (found []entry, certain bool) {
+// orphans visits what p left: its session, what carries its mark, and what
+// hangs below these. Nothing is known of commands that are over.
+func (s *Supervisor) orphans(p *Process, visit func(entry)) (certain bool) {
 	if p == nil {
-		return nil, true
+		return true
 	}
 	all, err := processes()
 	if err != nil {
 		s.report(fmt.Errorf("look for what process %d started: %w", p.pid, err))
-		return nil, true
+		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,16 +56,20 @@ func (s *Supervisor) orphans(p *Process) (found []entry, certain bool) {
 	}
 	for _, e := range descendants(all, mine, func(e entry) bool { return s.byPid[e.pid] != nil }) {
 		if !e.zombie {
-			found = append(found, e)
+			visit(e)
 		}
 	}
-	return found, true
+	return true
 }
 
-func (s *Supervisor) family(p *Process) []entry {
-	found, _ := s.orphans(p)
+// family lists what p started and what it left.
+func (s *Supervisor) family(p *Process) (found []entry) {
+	s.orphans(p, func(e entry) { found = append(found, e) })
 	return found
 }
+
+// childrenOf is not needed: orphans has visited them.
+func childrenOf(int) []entry { return nil }
 
 func processes() ([]entry, error) {
 	list, err := unix.SysctlKinfoProcSlice("kern.proc.all")

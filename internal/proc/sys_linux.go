@@ -89,38 +89,60 @@ func (p *Process) reap() *os.ProcessState {
 	return state
 }
 
-// orphans lists the children of this process that p left behind, and those of
+// orphans visits the children of this process that p left behind, and those of
 // commands that are over; p may be nil. What hangs below them becomes our child
 // as they end. Children that have ended are reaped on the way. certain is false
 // when some may have been missed.
-func (s *Supervisor) orphans(p *Process) (found []entry, certain bool) {
+func (s *Supervisor) orphans(p *Process, visit func(entry)) (certain bool) {
 	certain = s.starting.TryLock()
 	if certain {
 		defer s.starting.Unlock()
 	}
-	pids, err := children()
-	if err != nil {
-		s.report(fmt.Errorf("look for what a command left running: %w", err))
-		return nil, true
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	// The kernel gives orphans to the main thread, so its list comes first and
+	// alone: one that forks to get away is met at most some ten microseconds
+	// after it came to us. Only an empty list is checked against the others.
+	for range 1000 {
+		alive, ended := s.visitOrphans(p, mainThreadChildren(s.self.Pid), certain, visit)
+		if alive > 0 {
+			return certain
+		}
+		if ended > 0 {
+			continue // it may have left us its own children after the list was read
+		}
+		all, err := children()
+		if err != nil {
+			s.report(fmt.Errorf("look for what a command left running: %w", err))
+			return true
+		}
+		if _, ended = s.visitOrphans(p, all, certain, visit); ended == 0 || !certain {
+			return certain
+		}
+	}
+	return false
+}
+
+// visitOrphans visits the living orphans among pids, and reaps the others when
+// it may. It returns how many of both there were. The caller holds s.mu.
+func (s *Supervisor) visitOrphans(p *Process, pids []int, certain bool, visit func(entry)) (alive, ended int) {
 	for _, pid := range pids {
 		if s.byPid[pid] != nil {
 			continue
 		}
 		e, err := processEntry(pid)
-		if err != nil || e.session == s.session || e.parent != s.self.Pid {
-			continue // gone, or a child that other code of this process started
-		}
 		switch {
+		case err != nil || e.session == s.session || e.parent != s.self.Pid:
+			// gone, or a child that other code of this process started
 		case e.zombie && certain:
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // it has ended: this cannot fail
+			ended++
 		case !e.zombie && s.leftBy(p, e, certain):
-			found = append(found, e)
+			visit(e)
+			alive++
 		}
 	}
-	return found, certain
+	return alive, ended
 }
 
 // leftBy reports whether a child that is no command itself belongs to p or to a
@@ -145,11 +167,12 @@ func (s *Supervisor) leftBy(p *Process, e entry, certain bool) bool {
 
 // family lists p, what it started and what it left, as far as can be seen.
 func (s *Supervisor) family(p *Process) []entry {
-	found, _ := s.orphans(p)
+	var found []entry
 	left := map[int]bool{p.pid: true}
-	for _, e := range found {
+	s.orphans(p, func(e entry) {
+		found = append(found, e)
 		left[e.pid] = true
-	}
+	})
 	all, err := processes()
 	if err != nil {
 		s.report(fmt.Errorf("look for what process %d started: %w", p.pid, err))
@@ -162,6 +185,28 @@ func (s *Supervisor) family(p *Process) []entry {
 		func(e entry) bool { return s.byPid[e.pid] != nil })
 }
 
+// mainThreadChildren lists the children of a process's main thread, where the
+// kernel tells.
+func mainThreadChildren(pid int) []int {
+	n := strconv.Itoa(pid)
+	list, err := readProc("/proc/" + n + "/task/" + n + "/children")
+	if err != nil {
+		return nil
+	}
+	return numbers(list)
+}
+
+// childrenOf lists the children of a process that is being hunted.
+func childrenOf(pid int) []entry {
+	var out []entry
+	for _, c := range mainThreadChildren(pid) {
+		if e, err := processEntry(c); err == nil && e.parent == pid {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // children lists the children of this process.
 func children() ([]int, error) {
 	tasks, err := os.ReadDir("/proc/self/task")
@@ -170,20 +215,50 @@ func children() ([]int, error) {
 	}
 	var pids []int
 	for _, t := range tasks {
-		list, err := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		list, err := readProc("/proc/self/task/" + t.Name() + "/children")
 		if errors.Is(err, fs.ErrNotExist) {
 			if _, gone := os.Stat("/proc/self/task/" + t.Name()); gone != nil {
 				continue
 			}
 			return childrenByParent() // a kernel without this list
 		}
-		for _, f := range bytes.Fields(list) {
-			if pid, err := strconv.Atoi(string(f)); err == nil {
-				pids = append(pids, pid)
-			}
-		}
+		pids = append(pids, numbers(list)...)
 	}
 	return pids, nil
+}
+
+func numbers(list []byte) []int {
+	var out []int
+	for _, f := range bytes.Fields(list) {
+		if n, err := strconv.Atoi(string(f)); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// readProc reads a file of /proc without what os does for files that may block.
+func readProc(path string) (b []byte, err error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unix.Close(fd)) }()
+	b = make([]byte, 0, 4096)
+	for {
+		if len(b) == cap(b) {
+			b = append(b, 0)[:len(b)]
+		}
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		if n > 0 {
+			b = b[:len(b)+n]
+		}
+		switch {
+		case errors.Is(err, unix.EINTR):
+		case err != nil || n == 0:
+			return b, err
+		}
+	}
 }
 
 func childrenByParent() ([]int, error) {
@@ -224,7 +299,7 @@ func processes() ([]entry, error) {
 }
 
 func processEntry(pid int) (entry, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	b, err := readProc("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return entry{}, err
 	}
@@ -264,7 +339,7 @@ func ownIdentity() (identity, error) {
 
 // markOf is the CommandVariable of a process, or "" where that cannot be read.
 func markOf(pid int) string {
-	environ, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	environ, err := readProc("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
 		return ""
 	}

@@ -87,81 +87,95 @@ func (p *Process) signal(sig syscall.Signal) {
 	select {
 	case <-p.exited:
 	default:
-		// The group of a command that lives is its own, and signalled as a whole
-		// also what forks at this moment is reached.
 		_ = unix.Kill(-p.pid, sig) // nobody there is what this is for
 	}
-	p.sup.send(family, sig)
+	for _, e := range family {
+		p.sup.send(e, sig)
+	}
 }
 
-// send signals processes by their groups, so that one which forks at this very
-// moment does not get away.
-func (s *Supervisor) send(found []entry, sig syscall.Signal) {
-	sent := map[int]bool{}
-	for _, e := range found {
-		target := -e.group
-		if e.group <= 1 || e.session == s.session {
-			target = e.pid // no group that is surely its own
-		}
-		if e.pid <= 1 || e.pid == s.self.Pid || e.zombie || sent[target] {
-			continue
-		}
-		sent[target] = true
-		_ = unix.Kill(target, sig) // one that is gone is as wanted; others are reported by endAll
+// send signals a process and its whole group, so that what it forks at this
+// very moment does not get away. One that is gone is as wanted, and one that
+// cannot be signalled is reported by endAll; so errors are of no use here.
+func (s *Supervisor) send(e entry, sig syscall.Signal) {
+	if e.pid <= 1 || e.pid == s.self.Pid || e.zombie {
+		return
+	}
+	if e.group > 1 && e.session != s.session {
+		_ = unix.Kill(-e.group, sig)
+	}
+	if e.group != e.pid {
+		_ = unix.Kill(e.pid, sig)
 	}
 }
 
 // endRest ends what the command left: TERM, and KILL from killAt on. It returns
 // how many processes there were.
-func (p *Process) endRest(killAt time.Time) int {
-	return p.sup.endAll(killAt, func() ([]entry, bool) { return p.sup.orphans(p) })
-}
+func (p *Process) endRest(killAt time.Time) int { return p.sup.endAll(p, killAt) }
 
 // endStrays ends orphans whose commands are over.
-func (s *Supervisor) endStrays() {
-	s.endAll(s.clock.Now(), func() ([]entry, bool) { return s.orphans(nil) })
-}
+func (s *Supervisor) endStrays() { s.endAll(nil, s.clock.Now()) }
 
 // patience is how often endAll looks again when it was not sure that it had
 // seen everything, and found nothing.
 const patience = 50
 
-// endAll ends what look finds until it finds no more. look's second value is
-// false when something may have escaped it, because a command was just being
-// started or reaped.
-func (s *Supervisor) endAll(killAt time.Time, look func() ([]entry, bool)) int {
+// endAll ends what p left, and what commands that are over did, until no more
+// is found. p may be nil.
+func (s *Supervisor) endAll(p *Process, killAt time.Time) int {
 	seen := map[identity]syscall.Signal{}
-	pause := time.Millisecond
-	for empty := 0; ; {
-		found, certain := look()
-		if len(found) == 0 {
+	for empty, pause := 0, time.Millisecond; ; {
+		sig := terminate
+		if !s.clock.Now().Before(killAt) {
+			sig = kill
+		}
+		var still, due []entry
+		certain := s.orphans(p, func(e entry) {
+			still = append(still, e)
+			if id := (identity{e.pid, e.start}); seen[id] != sig {
+				seen[id] = sig
+				due = append(due, e)
+				if sig == kill {
+					s.hunt(e, huntDepth) // at once: it may be forking to get away
+				}
+			}
+		})
+		if sig == terminate {
+			for _, e := range due {
+				s.send(e, sig)
+			}
+		}
+		if len(still) == 0 {
 			if empty++; certain || empty > patience {
 				return len(seen)
 			}
 		}
-		now := s.clock.Now()
-		if now.After(killAt.Add(killLimit)) {
-			s.reportLeft(found)
+		if s.clock.Now().After(killAt.Add(killLimit)) {
+			s.reportLeft(still)
 			return len(seen)
 		}
-		sig := terminate
-		if !now.Before(killAt) {
-			sig = kill
-		}
-		var due []entry
-		for _, e := range found {
-			id := identity{e.pid, e.start}
-			if seen[id] != sig {
-				seen[id] = sig
-				due = append(due, e)
-			}
-		}
-		s.send(due, sig)
 		if sig == kill && len(due) > 0 {
 			continue // what forks to get away is followed without a pause
 		}
 		_ = s.clock.Sleep(context.Background(), pause) // cannot end early
 		pause = min(2*pause, 25*time.Millisecond)
+	}
+}
+
+// huntDepth is how many generations hunt goes down at once. Those below are met
+// when they become our children.
+const huntDepth = 8
+
+// hunt kills a process and what hangs below it. The list of its children is
+// read before it dies, because then they are no longer its own.
+func (s *Supervisor) hunt(e entry, depth int) {
+	var below []entry
+	if depth > 0 {
+		below = childrenOf(e.pid)
+	}
+	s.send(e, kill)
+	for _, c := range below {
+		s.hunt(c, depth-1)
 	}
 }
 
