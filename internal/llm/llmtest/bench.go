@@ -79,21 +79,24 @@ func BenchmarkStep(b *testing.B, d Dialect) {
 			step()
 			b.StartTimer()
 		}
-		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], Conversation10KB(len(req.Messages) + 1)[len(req.Messages):]...)
+		req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)], message10KB(len(req.Messages)))
 		step()
 	}
 }
 
 // Conversation10KB is n messages of 10 KB, by turns the user's and the model's.
 func Conversation10KB(n int) []*core.Message {
-	text := strings.Repeat("a line of code;\n", 640)
 	msgs := make([]*core.Message, n)
 	for i := range msgs {
-		role := core.RoleUser
-		if i%2 == 1 {
-			role = core.RoleAssistant
-		}
-		msgs[i] = &core.Message{Role: role, Blocks: []core.Block{core.Text(text)}}
+		msgs[i] = message10KB(i)
 	}
 	return msgs
+}
+
+func message10KB(i int) *core.Message {
+	role := core.RoleUser
+	if i%2 == 1 {
+		role = core.RoleAssistant
+	}
+	return &core.Message{Role: role, Blocks: []core.Block{core.Text(strings.Repeat("a line of code;\n", 640))}}
 }

@@ -1,0 +1,344 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/llm/sse"
+	"garuda/internal/llm/wire"
+)
+
+// afterFinish is how long the usage and the end of the stream may take once the
+// answer is there. Some servers send neither.
+const (
+	afterFinish = 10 * time.Second
+	afterUsage  = time.Second
+)
+
+// chunk is one event of the stream, or the whole of an answer that is not one.
+type chunk struct {
+	ID      string   `json:"id"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage"`
+	XGroq   struct {
+		Usage *usage `json:"usage"`
+	} `json:"x_groq"`
+	Error  json.RawMessage `json:"error"`
+	Object string          `json:"object"` // "error" in older vLLM, which has no member of that name
+}
+
+type choice struct {
+	Index        int             `json:"index"`
+	Delta        delta           `json:"delta"`
+	Message      *delta          `json:"message"`
+	FinishReason string          `json:"finish_reason"`
+	Usage        *usage          `json:"usage"` // Moonshot
+	Error        json.RawMessage `json:"error"` // OpenRouter
+}
+
+type delta struct {
+	Content          content           `json:"content"`
+	Refusal          wire.Text         `json:"refusal"`
+	Reasoning        wire.Text         `json:"reasoning"`
+	ReasoningContent *wire.Text        `json:"reasoning_content"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	ToolCalls        []callDelta       `json:"tool_calls"`
+}
+
+// content is a string, or parts (Mistral): text, and thinking that holds parts.
+type content struct{ text, thinking wire.Text }
+
+func (c *content) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '[' {
+		return c.text.UnmarshalJSON(b)
+	}
+	var parts []struct {
+		Text     wire.Text `json:"text"`
+		Thinking *content  `json:"thinking"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		if p.Thinking != nil {
+			c.thinking += p.Thinking.text + p.Thinking.thinking
+		}
+	}
+	return nil
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached     int `json:"cached_tokens"`
+		CacheWrite int `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached   int `json:"cached_tokens"`           // Moonshot
+}
+
+// core splits the prompt's tokens: servers count those read from the cache among
+// them, Garuda does not.
+func (u *usage) core() core.Usage {
+	read := min(max(u.Details.Cached, u.CacheHit, u.Cached, 0), max(u.Prompt, 0))
+	write := min(max(u.Details.CacheWrite, 0), max(u.Prompt-read, 0))
+	return core.Usage{Input: max(u.Prompt-read-write, 0), Output: max(u.Completion, 0), CacheRead: read, CacheWrite: write}
+}
+
+// answer gathers one response.
+type answer struct {
+	reply   *wire.Reply
+	emit    func(llm.Event)
+	tools   map[string]bool
+	resp    llm.Response
+	chosen  bool // a choice was there at all
+	done    bool // [DONE] was there
+	refused bool
+
+	texts     wire.Runes
+	reasons   wire.Runes
+	tags      tagSplitter
+	held      textCalls
+	thinking  strings.Builder
+	reasoning struct {
+		seen    bool // the server has the field, if only an empty one
+		text    strings.Builder
+		details []json.RawMessage
+	}
+	calls calls
+}
+
+func newAnswer(reply *wire.Reply, emit func(llm.Event), tools []llm.ToolSpec, mode string, taken map[string]bool) *answer {
+	a := &answer{reply: reply, emit: emit, tools: map[string]bool{}}
+	for _, t := range tools {
+		a.tools[t.Name] = true
+	}
+	a.held = textCalls{mode: mode, tools: a.tools}
+	a.calls = calls{tools: a.tools, taken: taken, emit: emit}
+	return a
+}
+
+// Complete is true from the finish reason on, or when the server said that it
+// was done.
+func (a *answer) Complete() bool { return a.resp.RawStop != "" || a.done && a.chosen }
+
+func (a *answer) Event(ev sse.Event) (bool, error) {
+	if wire.IsDone(ev.Data) {
+		a.done = true
+		if !a.Complete() {
+			return false, a.reply.Protocol("the server's answer holds no choice")
+		}
+		return true, nil
+	}
+	if string(ev.Name) == "error" {
+		return false, a.reply.Failure(ev.Data)
+	}
+	if len(bytes.TrimSpace(ev.Data)) == 0 {
+		return false, nil
+	}
+	if err := a.take(ev.Data); err != nil {
+		return false, err
+	}
+	switch {
+	case a.Complete() && a.resp.UsageReported:
+		a.reply.Patience(afterUsage)
+	case a.Complete():
+		a.reply.Patience(afterFinish)
+	}
+	return false, nil
+}
+
+// document reads an answer that came as one JSON document.
+func (a *answer) document() error {
+	data, err := a.reply.Document()
+	if err != nil {
+		return err
+	}
+	if err := a.take(data); err != nil {
+		return err
+	}
+	if !a.chosen {
+		return a.reply.Protocol("the server's answer holds no choice")
+	}
+	return nil
+}
+
+func (a *answer) take(data []byte) error {
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		if wire.HoldsError(data) {
+			return a.reply.Failure(data)
+		}
+		return a.reply.BadEvent(data, err)
+	}
+	if present(c.Error) || c.Object == "error" {
+		return a.reply.Failure(data)
+	}
+	if a.resp.ID == "" {
+		a.resp.ID = c.ID
+	}
+	if a.resp.Model == "" {
+		a.resp.Model = c.Model
+	}
+	a.count(c.Usage)
+	a.count(c.XGroq.Usage)
+	for i := range c.Choices {
+		ch := &c.Choices[i]
+		if ch.Index != 0 {
+			continue // only one was asked for
+		}
+		if present(ch.Error) {
+			return a.reply.Failure([]byte(`{"error":` + string(ch.Error) + `}`))
+		}
+		a.chosen = true
+		a.count(ch.Usage)
+		if ch.Message != nil {
+			a.add(ch.Message)
+		} else {
+			a.add(&ch.Delta)
+		}
+		if ch.FinishReason != "" {
+			a.resp.RawStop = ch.FinishReason
+		}
+	}
+	return nil
+}
+
+func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+func (a *answer) count(u *usage) {
+	if u != nil {
+		a.resp.Usage, a.resp.UsageReported = u.core(), true
+	}
+}
+
+func (a *answer) add(d *delta) {
+	if d.ReasoningContent != nil {
+		a.reasoning.seen = true
+		a.reason(*d.ReasoningContent)
+	} else if d.Reasoning != "" {
+		a.reason(d.Reasoning)
+	}
+	a.reasoning.details = append(a.reasoning.details, d.ReasoningDetails...)
+	if d.Content.thinking != "" {
+		a.reason(d.Content.thinking)
+	}
+	if d.Content.text != "" {
+		a.say(a.texts.Push(d.Content.text), false)
+	}
+	if d.Refusal != "" {
+		a.refused = true
+		a.say(a.texts.Push(d.Refusal), false)
+	}
+	for i := range d.ToolCalls {
+		a.calls.add(&d.ToolCalls[i])
+	}
+}
+
+func (a *answer) reason(t wire.Text) {
+	if s := a.reasons.Push(t); s != "" {
+		a.reasoning.text.WriteString(s)
+		a.emit(llm.ThinkingDelta{Text: s})
+	}
+}
+
+// say sorts content into thinking and text; text that may be a call is not shown
+// before it is known to be none.
+func (a *answer) say(s string, end bool) {
+	thinking, text := a.tags.push(s, end)
+	if thinking != "" {
+		a.thinking.WriteString(thinking)
+		a.emit(llm.ThinkingDelta{Text: thinking})
+	}
+	if show := a.held.push(text); show != "" {
+		a.emit(llm.TextDelta{Text: show})
+	}
+}
+
+// response ends the answer. It fails where the server says that it did.
+func (a *answer) response() (*llm.Response, error) {
+	if a.resp.RawStop == "error" {
+		return nil, a.reply.Failure([]byte(`{"error":{"message":"the server ended its answer with an error","type":"server_error"}}`))
+	}
+	a.reason(wire.Text(a.reasons.Flush()))
+	a.say(a.texts.Flush(), true)
+	a.calls.finish()
+	a.resp.Stop = a.stop()
+	text, shown := a.held.text(), a.held.shown()
+	var found []textCall
+	if len(a.calls.list) == 0 && a.resp.Stop != core.StopMaxTokens && a.resp.Stop != core.StopRefusal {
+		text, found = a.held.calls()
+	}
+	if rest, ok := strings.CutPrefix(text, shown); ok && rest != "" {
+		a.emit(llm.TextDelta{Text: rest})
+	}
+	for _, c := range found {
+		a.calls.fromText(c)
+	}
+	a.resp.Message = a.message(text)
+	return &a.resp, nil
+}
+
+func (a *answer) stop() core.StopReason {
+	switch a.resp.RawStop {
+	case "length", "max_tokens", "model_length":
+		return core.StopMaxTokens
+	case "content_filter", "refusal":
+		return core.StopRefusal
+	case "tool_calls", "function_call", "tool_use":
+		return core.StopToolUse
+	case "stop", "end_turn", "eos", "":
+		if a.refused {
+			return core.StopRefusal
+		}
+		return core.StopEndTurn
+	}
+	return core.StopOther
+}
+
+func (a *answer) message(text string) *core.Message {
+	msg := &core.Message{Role: core.RoleAssistant}
+	thought := a.reasoning.text.String()
+	if opaque := a.playback(thought); thought != "" || opaque != "" {
+		msg.Blocks = append(msg.Blocks, core.Block{Type: core.BlockThinking, Text: thought, Provider: Format, Opaque: opaque})
+	}
+	if tagged := strings.TrimSpace(a.thinking.String()); tagged != "" {
+		msg.Blocks = append(msg.Blocks, core.Block{Type: core.BlockThinking, Text: tagged, Provider: Format})
+	}
+	if !wire.IsBlank(text) {
+		msg.Blocks = append(msg.Blocks, core.Text(text))
+	}
+	msg.Blocks = append(msg.Blocks, a.calls.blocks()...)
+	return msg
+}
+
+// playback is what goes back with the message: reasoning_content where the server
+// has that field (DeepSeek wants it back, an empty one too), and OpenRouter's
+// details. What came as reasoning or in tags does not go back.
+func (a *answer) playback(thought string) string {
+	var out []byte
+	if a.reasoning.seen {
+		out = wire.AppendField(append(out, '{'), "reasoning_content", thought)
+	}
+	if len(a.reasoning.details) > 0 {
+		if out == nil {
+			out = append(out, '{')
+		}
+		out = append(wire.AppendKey(out, "reasoning_details"), '[')
+		for _, d := range a.reasoning.details {
+			out = append(wire.AppendComma(out), d...)
+		}
+		out = append(out, ']')
+	}
+	if out == nil {
+		return ""
+	}
+	return string(append(out, '}'))
+}
