@@ -1,0 +1,92 @@
+package modelserver
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestPrefix(t *testing.T) {
+	const base = `{"system":[{"type":"text","text":"s","cache_control":{"type":"ephemeral"}}],` +
+		`"tools":[{"name":"a"},{"name":"b","cache_control":{"type":"ephemeral"}}],` +
+		`"messages":[{"role":"user","content":[{"type":"text","text":"q","cache_control":{"type":"ephemeral"}}]}]}`
+	tests := []struct{ name, format, prev, next, segment string }{
+		{"the same", "anthropic", base, base, ""},
+		{"marks moved on", "anthropic", base,
+			`{"tools":[{"name":"a"},{"cache_control":{"type":"ephemeral"},"name":"b"}],"system":[{"type":"text","text":"s"}],"max_tokens":9,` +
+				`"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"r","cache_control":{}}]}]}]}`, ""},
+		{"system", "anthropic", base, strings.Replace(base, `"text":"s"`, `"text":"t"`, 1), "system"},
+		{"white space", "anthropic", base, strings.Replace(base, `"text":"s"`, `"text": "s"`, 1), "system"},
+		{"a tool", "anthropic", base, strings.Replace(base, `"a"`, `"c"`, 1), "tools[0]"},
+		{"a tool more", "anthropic", base, strings.Replace(base, `"tools":[`, `"tools":[{},`, 1), "tools"},
+		{"an old message", "anthropic", base, strings.Replace(base, `"q"`, `"Q"`, 1), "messages[0]"},
+		{"a message less", "anthropic", base, strings.Replace(base, `"messages":[`, `"messages":[],"x":[`, 1), "messages"},
+		{"keys in another order", "chat", `{"messages":[{"role":"user","content":"a"}]}`, `{"messages":[{"content":"a","role":"user"}]}`, "messages[0]"},
+		{"chat grows", "chat", `{"messages":[{"role":"system","content":"a"}]}`, `{"messages":[{"role":"system","content":"a"},{"role":"user","content":"b"}]}`, ""},
+		{"chat's system", "chat", `{"messages":[{"role":"system","content":"a"}]}`, `{"messages":[{"role":"system","content":"b"}]}`, "messages[0]"},
+		{"responses grow", "responses", `{"instructions":"i","input":[{"a":1}]}`, `{"instructions":"i","input":[{"a":1},{"b":2}]}`, ""},
+		{"responses' system", "responses", `{"instructions":"i","input":[]}`, `{"instructions":"j","input":[]}`, "system"},
+		{"a mark in the model's own input", "anthropic",
+			`{"messages":[{"role":"assistant","content":[{"type":"tool_use","input":{"cache_control":1}}]}]}`,
+			`{"messages":[{"role":"assistant","content":[{"type":"tool_use","input":{"cache_control":2}}]}]}`, "messages[0]"},
+	}
+	for _, tt := range tests {
+		got, err := Prefix(tt.format, []byte(tt.prev), []byte(tt.next))
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		segment := ""
+		if got != nil {
+			segment = got.Segment
+		}
+		if segment != tt.segment {
+			t.Errorf("%s: break at %q, want %q: %v", tt.name, segment, tt.segment, got)
+		}
+	}
+	if _, err := Prefix("chat", []byte("{"), []byte("{}")); err == nil {
+		t.Error("broken JSON was compared")
+	}
+}
+
+// With a mark put into any place of a block, what is left is the block without it.
+func TestUnmark(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		members := rapid.SliceOfN(rapid.SampledFrom([]string{`"type":"text"`, `"text":"a,{}\"b"`, `"n": [1, {"x":2}]`, `"z":null`}), 0, 4).Draw(t, "members")
+		at := rapid.IntRange(0, len(members)).Draw(t, "at")
+		marked := append(append(append([]string{}, members[:at]...), `"cache_control":{"type":"ephemeral","ttl":"1h"}`), members[at:]...)
+		block := func(m []string) string { return `{"role":"user","content":[{` + strings.Join(m, ",") + `}]}` }
+		got := string(unmark(json.RawMessage(block(marked))))
+		if got != block(members) {
+			t.Fatalf("%s\nbecame %s\nwant   %s", block(marked), got, block(members))
+		}
+	})
+}
+
+func TestBreaksAreFound(t *testing.T) {
+	s := Start(t, &Scenario{Steps: []Step{{Text: "a"}, {Text: "b"}, {Text: "c"}}}, Options{ForgetBodies: true})
+	mustPost(t, s, "chat", `{"messages":[{"role":"user","content":"a"}]}`)
+	mustPost(t, s, "chat", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"b"}]}`)
+	if b := s.Breaks(); len(b) != 0 {
+		t.Errorf("%v", b)
+	}
+	mustPost(t, s, "chat", `{"messages":[{"role":"user","content":"a"},{"role":"user","content":"c"}]}`)
+	b := s.Breaks()
+	if len(b) != 1 || b[0].Request != 2 || b[0].Segment != "messages[1]" || !strings.Contains(b[0].String(), `"c"`) {
+		t.Errorf("%v", b)
+	}
+	if q := s.Requests()[0]; q.Body != nil || q.Bytes == 0 {
+		t.Errorf("%+v", q)
+	}
+}
+
+func FuzzUnmark(f *testing.F) {
+	f.Add([]byte(`{"cache_control":{},"content":[{"a":1,"cache_control":null}]}`))
+	f.Add([]byte(`[{"cache_control":1}]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if json.Valid(raw) && !json.Valid(unmark(raw)) {
+			t.Errorf("%s became %s", raw, unmark(raw))
+		}
+	})
+}
