@@ -403,7 +403,7 @@ func (p *player) stall() bool {
 	case <-p.r.Context().Done():
 	case <-p.server.closed:
 	}
-	return false
+	panic(http.ErrAbortHandler) // to return would end the response in good order
 }
 
 // reset ends the connection with an RST.
