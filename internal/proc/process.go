@@ -206,6 +206,7 @@ func (p *Process) oversee(ctx context.Context, timeout time.Duration, drained <-
 	p.result.ExitCode = -1
 	if why == byItself {
 		p.result.HeldPipes = !p.drain(ctx, drained)
+		p.settle()
 		killAt = p.sup.clock.Now().Add(grace)
 	}
 	select {

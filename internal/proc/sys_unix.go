@@ -113,6 +113,18 @@ func (s *Supervisor) send(e entry, sig syscall.Signal) {
 // how many processes there were.
 func (p *Process) endRest(killAt time.Time) int { return p.sup.endAll(p, killAt) }
 
+// settle gives what is just about to end the moment it needs, so that it is not
+// taken for something left running.
+func (p *Process) settle() {
+	for range 10 {
+		some := false
+		if p.sup.orphans(p, func(entry) { some = true }); !some {
+			return
+		}
+		_ = p.sup.clock.Sleep(context.Background(), 5*time.Millisecond) // cannot end early
+	}
+}
+
 // endStrays ends orphans whose commands are over.
 func (s *Supervisor) endStrays() { s.endAll(nil, s.clock.Now()) }
 

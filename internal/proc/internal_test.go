@@ -1,0 +1,124 @@
+//go:build unix
+
+package proc
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"garuda/internal/core"
+	"garuda/internal/sandbox"
+)
+
+func TestKeeperKeepsBothEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(-1, 40).Draw(t, "limit")
+		chunks := rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 30)).Draw(t, "chunks")
+		k := newKeeper(limit)
+		for _, c := range chunks {
+			k.write(c)
+		}
+		all, got := slices.Concat(chunks...), k.captured()
+		if got.Total != int64(len(all)) {
+			t.Fatalf("total %d of %d", got.Total, len(all))
+		}
+		limit = max(limit, 0)
+		if len(all) <= limit {
+			if string(got.Head) != string(all) || len(got.Tail) != 0 {
+				t.Fatalf("kept %q and %q of %q", got.Head, got.Tail, all)
+			}
+			return
+		}
+		head, tail := all[:limit-limit/2], all[len(all)-limit/2:]
+		if string(got.Head) != string(head) || string(got.Tail) != string(tail) {
+			t.Fatalf("kept %q and %q of %q", got.Head, got.Tail, all)
+		}
+	})
+}
+
+// instantClock ends every wait at once.
+type instantClock struct{ core.Clock }
+
+func (instantClock) AfterFunc(_ time.Duration, f func()) func() bool {
+	f()
+	return func() bool { return false }
+}
+
+func TestAStartThatTakesTooLongIsAnErrorAndLeavesNothing(t *testing.T) {
+	s, err := New(Options{Clock: instantClock{core.SystemClock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := t.TempDir()
+	s.starting.Lock() // a fork cannot happen while this is held
+	_, err = s.NewGroup().Run(t.Context(), &sandbox.Command{
+		Argv: []string{"/bin/sh", "-c", "sleep 1; echo > ran"}, Dir: mark,
+	})
+	if err == nil || !strings.Contains(err.Error(), "no process within 5s") {
+		t.Errorf("got %v", err)
+	}
+	s.starting.Unlock()
+	// The process comes late, and is ended by whoever waited for it.
+	for range 1000 {
+		s.mu.Lock()
+		left := len(s.live)
+		s.mu.Unlock()
+		if left == 0 {
+			break
+		}
+		if err := core.SystemClock.Sleep(t.Context(), 5*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(mark + "/ran"); err == nil {
+		t.Error("the abandoned command ran to its end")
+	}
+	if len(s.byPid) != 0 || len(s.live) != 0 || len(s.open) != 0 {
+		t.Errorf("still kept: %v %v %v", s.byPid, s.live, s.open)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCommandVariableCannotBeShadowed(t *testing.T) {
+	got := commandEnv([]string{"A=1", CommandVariable + "=mine", "B=2"}, "id-1")
+	if diff := cmp.Diff([]string{"A=1", "B=2", CommandVariable + "=id-1"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMark(t *testing.T) {
+	for environ, want := range map[string]string{
+		"": "",
+		"A=1\x00GARUDA_COMMAND_ID=x-1\x00B=2\x00": "x-1",
+		"GARUDA_COMMAND_ID=x-1":                   "x-1",
+		"XGARUDA_COMMAND_ID=x-1\x00":              "",
+		"A=GARUDA_COMMAND_ID=x-1\x00":             "",
+	} {
+		if got := mark([]byte(environ)); got != want {
+			t.Errorf("mark(%q) = %q, want %q", environ, got, want)
+		}
+	}
+}
+
+func TestDescendants(t *testing.T) {
+	all := []entry{{pid: 1}, {pid: 2, parent: 1}, {pid: 3, parent: 2}, {pid: 4, parent: 3}, {pid: 5, parent: 3}, {pid: 6, parent: 5}, {pid: 7, parent: 1}}
+	got := descendants(all,
+		func(e entry) bool { return e.pid == 2 || e.pid == 4 },
+		func(e entry) bool { return e.pid == 5 })
+	var pids []int
+	for _, e := range got {
+		pids = append(pids, e.pid)
+	}
+	if diff := cmp.Diff([]int{2, 4, 3}, pids); diff != "" {
+		t.Error(diff)
+	}
+}
