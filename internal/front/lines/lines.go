@@ -42,9 +42,10 @@ type Activity struct {
 	seen map[string]bool
 }
 
-// pending is a call's line of which only the name is written.
+// pending is a call's line of which only the name is written. Any call of that
+// name completes it: of several that run together the first one ready does.
 type pending struct {
-	id   string
+	name string
 	mark int
 }
 
@@ -111,30 +112,28 @@ func (a *Activity) blockEnd(e engine.BlockEnd) {
 // comes when its arguments are complete. Where several calls arrive together
 // only the first is named so early: the others would leave half lines behind.
 func (a *Activity) named(e engine.ToolStarted) {
-	if !a.Live || a.pending.id != "" {
+	if !a.Live || a.pending.name != "" {
 		return
 	}
 	s := a.screen()
 	s.EndLine()
-	s.Text(Bold, "● "+firstLine(e.Name, maxName))
-	a.pending = pending{id: e.ID, mark: s.Mark()}
+	name := firstLine(e.Name, maxName)
+	s.Text(Bold, "● "+name)
+	a.pending = pending{name: name, mark: s.Mark()}
 }
 
 func (a *Activity) ready(e engine.ToolReady) {
 	s := a.screen()
-	open := a.pending.id == e.ID && a.pending.mark == s.Mark()
-	if a.pending.id == e.ID {
-		a.pending = pending{}
-	}
 	name, text := firstLine(e.Name, maxName), callText(e)
 	if a.names == nil {
 		a.names = make(map[string]string)
 	}
 	a.last, a.names[e.ID] = e.ID, name+" "+text
-	if !open {
+	if a.pending != (pending{name: name, mark: s.Mark()}) {
 		s.EndLine()
 		s.Text(Bold, "● "+name)
 	}
+	a.pending = pending{}
 	s.Text(Normal, " "+text+"\n")
 }
 
@@ -179,7 +178,7 @@ func (s *Screen) Diff(indent, diff string, limit int) {
 	all := strings.Split(strings.TrimRight(diff, "\n"), "\n")
 	for i, line := range all {
 		if limit > 0 && i == limit {
-			s.Line(Dim, fmt.Sprintf("%s… %d more lines", indent, len(all)-limit))
+			s.Line(Dim, indent+"… "+Count(len(all)-limit, "more line"))
 			return
 		}
 		s.Line(DiffStyle(line), indent+line)
@@ -223,10 +222,15 @@ func resultText(e engine.ToolEnded) string {
 		return oneLine(r.Output.Summary)
 	}
 	n := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
+	return Count(n, "line")
+}
+
+// Count is a number of things: "1 line", "2 lines".
+func Count(n int, thing string) string {
 	if n == 1 {
-		return "1 line"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d lines", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func firstLine(s string, limit int) string {
@@ -283,7 +287,7 @@ func Usage(r *engine.TurnResult, info *llm.Info) string {
 	if u.Unreported > 0 {
 		atLeast = "at least "
 	}
-	text := fmt.Sprintf("%s · %d steps · %s%d tokens in", r.End, r.Steps, atLeast, u.Input+u.CacheRead+u.CacheWrite)
+	text := fmt.Sprintf("%s · %s · %s%d tokens in", r.End, Count(r.Steps, "step"), atLeast, u.Input+u.CacheRead+u.CacheWrite)
 	if u.CacheRead > 0 {
 		text += fmt.Sprintf(" (%d from cache)", u.CacheRead)
 	}
@@ -322,7 +326,7 @@ func TotalsRows(t engine.Totals, info *llm.Info) []string {
 	}
 	return []string{
 		"model    " + info.Spec,
-		fmt.Sprintf("turns    %d, with %d steps", t.Turns, t.Steps),
+		fmt.Sprintf("turns    %d, with %s", t.Turns, Count(t.Steps, "step")),
 		tokens,
 		"cost     " + cost,
 	}

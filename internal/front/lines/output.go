@@ -140,9 +140,9 @@ func (a *Activity) finishOutput(r *tool.CallResult) {
 	}
 	switch hidden := o.waiting - tail; {
 	case o.skipped > 0:
-		a.shown(r.ID, fmt.Sprintf("… %d lines, and %d bytes that came too fast to show", hidden, o.skipped))
+		a.shown(r.ID, fmt.Sprintf("… %s, and %d bytes that came too fast to show", Count(hidden, "line"), o.skipped))
 	case hidden > 0:
-		a.shown(r.ID, fmt.Sprintf("… %d lines", hidden))
+		a.shown(r.ID, "… "+Count(hidden, "line"))
 	}
 	for i := o.waiting - tail; i < o.waiting; i++ {
 		a.shown(r.ID, printed(o.last[i%failedLines]))

@@ -87,6 +87,7 @@ func (c *chat) banner() {
 	c.screen.Line(lines.Normal, "sandbox  "+b.Sandbox)
 	c.screen.Line(lines.Normal, "folder   "+b.Folder)
 	c.notices(c.o.Notices)
+	c.screen.Line(lines.Normal, "")
 }
 
 func (c *chat) notices(texts []string) {
@@ -180,7 +181,7 @@ func (c *chat) takeable() <-chan typedLine {
 
 // prompt shows that a line is waited for, where a person waits to type it.
 func (c *chat) prompt() {
-	if !c.o.IsTerminal || c.inputEnded || c.promptMark == c.screen.Mark() {
+	if !c.o.IsTerminal || c.inputEnded || c.stopping || c.promptMark == c.screen.Mark() {
 		return
 	}
 	text := "› "
@@ -262,13 +263,13 @@ func (c *chat) turnEnded(r *engine.TurnResult) {
 	switch {
 	case r.Err != nil:
 		c.fail(r.Err)
-	case r.End != core.EndDone:
+	case r.End != core.EndDone && r.End != core.EndInterrupted:
 		c.screen.Line(lines.Warn, "! "+lines.EndInWords(r))
 	}
 	if r.JournalErr != nil {
 		c.fail(r.JournalErr)
 	}
-	c.screen.Line(lines.Dim, lines.Usage(r, c.session.Model()))
+	c.screen.Line(lines.Dim, lines.Usage(r, c.session.Model())+"\n")
 }
 
 // fail prints an error; the chat goes on.

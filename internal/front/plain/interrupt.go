@@ -2,6 +2,7 @@ package plain
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"garuda/internal/engine"
@@ -13,9 +14,7 @@ const secondPress = 2 * time.Second
 // interrupt does what a press of Ctrl-C means now: end the running command,
 // else the turn, else drop what was begun, else leave at the second press.
 func (c *chat) interrupt() {
-	if c.o.IsTerminal {
-		c.screen.Elsewhere(true) // the terminal shows ^C where the cursor was
-	}
+	c.interruptShown()
 	now := c.clock.Now()
 	again := !c.pressed.IsZero() && now.Sub(c.pressed) < secondPress
 	c.pressed = now
@@ -32,6 +31,13 @@ func (c *chat) interrupt() {
 		c.leaving = true
 	default:
 		c.say("press Ctrl-C again within 2 s to exit")
+	}
+}
+
+// interruptShown minds that a terminal shows ^C where the cursor was.
+func (c *chat) interruptShown() {
+	if c.o.IsTerminal {
+		c.screen.Elsewhere(true)
 	}
 }
 
@@ -61,18 +67,27 @@ func (c *chat) stopTurn() {
 	c.session.Interrupt(engine.StopTurn)
 }
 
+// errStopped is what a command ends with that was stopped by Ctrl-C.
+var errStopped = errors.New("stopped")
+
 // call runs a method of the host; Ctrl-C ends its context.
 func (c *chat) call(ctx context.Context, f func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- f(ctx) }()
+	stopped := false
 	for {
 		select {
 		case err := <-done:
+			if stopped && errors.Is(err, context.Canceled) {
+				return errStopped
+			}
 			return err
 		case <-c.o.Interrupts:
+			stopped = true
 			cancel()
+			c.interruptShown()
 		}
 	}
 }

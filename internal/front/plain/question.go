@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"garuda/internal/engine"
 	"garuda/internal/front/lines"
@@ -175,11 +176,11 @@ func (c *chat) withdraw(id int) {
 	c.say("  → no longer asked")
 }
 
-// showQuestion prints all that an answer depends on. What the model wrote stands
-// behind a bar, in lines short enough that the terminal does not wrap them, so
-// that nothing in it can pass for a line of the question's own.
+// showQuestion prints all that an answer depends on. What does not fit on a line
+// of its own goes on behind a bar, in lines short enough that the terminal does
+// not wrap them: nothing that the model wrote can pass for the question's words.
 func (c *chat) showQuestion(q *tool.Question) {
-	c.screen.Line(lines.Warn, "? "+oneLine(q.Title))
+	c.wrapped(lines.Warn, "? ", oneLine(q.Title))
 	preview := q.Preview
 	if preview == "" {
 		preview = q.Target
@@ -187,31 +188,31 @@ func (c *chat) showQuestion(q *tool.Question) {
 		c.field("target", q.Target)
 	}
 	c.quote(preview)
-	if q.Agent != "" {
-		c.field("asked by", q.Agent)
-	}
+	c.field("asked by", q.Agent)
 	c.field("where", q.Where)
 	c.field("why", q.Why)
 	if q.Warning != "" {
-		c.wrapped(lines.Bad, "  warning  ", "           ", q.Warning)
+		c.wrapped(lines.Bad, "  warning  ", oneLine(q.Warning))
 	}
-	c.wrapped(lines.Normal, "  y  ", "     ", "yes, this once")
+	c.wrapped(lines.Normal, "  y  ", "yes, once")
 	if q.SessionRule != "" {
-		c.wrapped(lines.Normal, "  a  ", "     ", "yes, and for this session; adds the rule "+oneLine(q.SessionRule))
+		c.wrapped(lines.Normal, "  a  ", "yes, for this session; adds the rule "+oneLine(q.SessionRule))
 	}
 	if q.ProjectRule != "" {
-		c.wrapped(lines.Normal, "  p  ", "     ",
-			"yes, and always in this project; adds to your own settings the rule "+oneLine(q.ProjectRule))
+		c.wrapped(lines.Normal, "  p  ", "yes, always in this project; adds to your settings the rule "+oneLine(q.ProjectRule))
 	}
-	c.wrapped(lines.Normal, "  n  ", "     ", "no")
+	c.wrapped(lines.Normal, "  n  ", "no")
 	c.say("  words after the letter go to the model: n please use make test")
 }
 
 func (c *chat) field(name, text string) {
 	if text != "" {
-		c.wrapped(lines.Normal, fmt.Sprintf("  %-8s ", name), "           ", oneLine(text))
+		c.wrapped(lines.Normal, fmt.Sprintf("  %-8s ", name), oneLine(text))
 	}
 }
+
+// bar stands before what is quoted.
+const bar = "  │ "
 
 // quote prints a text whole, behind a bar.
 func (c *chat) quote(text string) {
@@ -221,17 +222,17 @@ func (c *chat) quote(text string) {
 		if isDiff {
 			style = lines.DiffStyle(line)
 		}
-		c.wrapped(style, "  │ ", "  │ ", line)
+		c.wrapped(style, bar, line)
 	}
 }
 
-func (c *chat) wrapped(style lines.Style, first, next, text string) {
-	for i, piece := range wrap(text, c.width()-len([]rune(next))) {
-		if i == 0 {
-			c.screen.Line(style, first+piece)
-		} else {
-			c.screen.Line(style, next+piece)
+func (c *chat) wrapped(style lines.Style, first, text string) {
+	limit := c.width() - max(utf8.RuneCountInString(first), utf8.RuneCountInString(bar))
+	for i, piece := range wrap(text, limit) {
+		if i > 0 {
+			first = bar
 		}
+		c.screen.Line(style, first+piece)
 	}
 }
 

@@ -176,12 +176,7 @@ func sessionName(info SessionInfo) string {
 	return "(nothing asked yet)"
 }
 
-func turns(n int) string {
-	if n == 1 {
-		return "1 turn"
-	}
-	return fmt.Sprintf("%d turns", n)
-}
+func turns(n int) string { return lines.Count(n, "turn") }
 
 func sessionCost(info SessionInfo) string {
 	switch {

@@ -109,6 +109,7 @@ func (c *chat) endOfInput(ctx context.Context) {
 func inShort(text string) string {
 	const limit = 100
 	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.TrimSpace(line)
 	if runes := []rune(line); len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}

@@ -15,19 +15,27 @@ const (
 	narrowest = 20
 )
 
-// wrap makes the text visible and cuts it into pieces of at most limit columns.
-// Nothing is left out, blanks neither: a piece shows exactly what is there.
+// wrap makes the text visible and cuts it into pieces of at most limit columns,
+// after a blank where one is near the end. Nothing is left out, blanks neither:
+// the pieces together are exactly what is there.
 func wrap(text string, limit int) []string {
 	text, limit = core.Visible(text), max(limit, narrowest)
 	var pieces []string
 	start, used := 0, 0
+	blank, afterBlank := 0, 0 // where the piece may end, and the columns after it
 	for i, r := range text {
 		w := columns(r)
 		if used+w > limit {
-			pieces = append(pieces, text[start:i])
-			start, used = i, 0
+			if afterBlank > limit/3 || blank <= start {
+				blank, afterBlank = i, 0
+			}
+			pieces = append(pieces, text[start:blank])
+			start, used = blank, afterBlank
 		}
 		used += w
+		if afterBlank += w; r == ' ' {
+			blank, afterBlank = i+1, 0
+		}
 	}
 	return append(pieces, text[start:])
 }

@@ -1,0 +1,361 @@
+package plain_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/engine"
+	"garuda/internal/front/plain"
+	"garuda/internal/llm"
+	"garuda/internal/tool"
+)
+
+// handClock moves only when a test moves it.
+type handClock struct {
+	mu     sync.Mutex
+	now    time.Time
+	timers []*handTimer
+	added  chan struct{} // closed and replaced when a timer was added
+}
+
+type handTimer struct {
+	at time.Time
+	f  func()
+}
+
+func newHandClock() *handClock {
+	return &handClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), added: make(chan struct{})}
+}
+
+func (c *handClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *handClock) AfterFunc(d time.Duration, f func()) func() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := &handTimer{at: c.now.Add(d), f: f}
+	c.timers = append(c.timers, t)
+	close(c.added)
+	c.added = make(chan struct{})
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		i := slices.Index(c.timers, t)
+		if i >= 0 {
+			c.timers = slices.Delete(c.timers, i, i+1)
+		}
+		return i >= 0
+	}
+}
+
+func (c *handClock) Sleep(ctx context.Context, d time.Duration) error {
+	over := make(chan struct{})
+	defer c.AfterFunc(d, func() { close(over) })()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// advance moves the time on and runs what is due.
+func (c *handClock) advance(d time.Duration) {
+	c.mu.Lock()
+	c.now = c.now.Add(d)
+	var due []*handTimer
+	c.timers = slices.DeleteFunc(c.timers, func(t *handTimer) bool {
+		if t.at.After(c.now) {
+			return false
+		}
+		due = append(due, t)
+		return true
+	})
+	c.mu.Unlock()
+	for _, t := range due {
+		t.f()
+	}
+}
+
+// awaitTimer returns when something waits for the time to pass.
+func (c *handClock) awaitTimer(t *testing.T) {
+	t.Helper()
+	for {
+		c.mu.Lock()
+		n, added := len(c.timers), c.added
+		c.mu.Unlock()
+		if n > 0 {
+			return
+		}
+		select {
+		case <-added:
+		case <-t.Context().Done():
+			t.Fatal("nothing waits for the time to pass")
+		}
+	}
+}
+
+func (c *handClock) waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.timers)
+}
+
+// fakeTool is a tool made of two functions.
+type fakeTool struct {
+	spec tool.Spec
+	plan func(in callInput) *tool.Plan
+	run  func(ctx context.Context, c *tool.Call, in callInput) (*tool.Output, error)
+}
+
+// callInput is what every fake tool takes.
+type callInput struct {
+	Target string `json:"target"`
+	// Print is what a command prints, Lines how many numbered lines.
+	Print string `json:"print"`
+	Lines int    `json:"lines"`
+	Hang  bool   `json:"hang"`
+	Fail  string `json:"fail"`
+	Diff  string `json:"diff"`
+}
+
+const fakeSchema = `{"type":"object","properties":{"target":{"type":"string"},"print":{"type":"string"},` +
+	`"lines":{"type":"integer"},"hang":{"type":"boolean"},"fail":{"type":"string"},"diff":{"type":"string"}}}`
+
+func (f *fakeTool) Spec() *tool.Spec { return &f.spec }
+
+func (f *fakeTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
+	var in callInput
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return nil, err
+	}
+	p := f.plan(in)
+	p.Input = in
+	return p, nil
+}
+
+func (f *fakeTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	return f.run(ctx, c, c.Plan.Input.(callInput))
+}
+
+// fakeTools are one that looks, one that changes a file and one that runs commands.
+func fakeTools() []tool.Tool {
+	look := &fakeTool{
+		spec: tool.Spec{Name: "look", Class: tool.ClassRead, Schema: json.RawMessage(fakeSchema)},
+		plan: func(in callInput) *tool.Plan {
+			return &tool.Plan{Target: in.Target, ReadOnly: true}
+		},
+		run: func(_ context.Context, _ *tool.Call, in callInput) (*tool.Output, error) {
+			if in.Fail != "" {
+				return nil, errors.New(in.Fail)
+			}
+			return &tool.Output{Text: "one\ntwo\nthree\n"}, nil
+		},
+	}
+	change := &fakeTool{
+		spec: tool.Spec{Name: "change", Class: tool.ClassPath, Schema: json.RawMessage(fakeSchema)},
+		plan: func(in callInput) *tool.Plan { return &tool.Plan{Target: in.Target, Preview: in.Diff} },
+		run: func(_ context.Context, _ *tool.Call, in callInput) (*tool.Output, error) {
+			return &tool.Output{Text: "changed", Summary: "changed 1 line", Diff: in.Diff}, nil
+		},
+	}
+	command := &fakeTool{
+		spec: tool.Spec{Name: "cmd", Class: tool.ClassCommand, Schema: json.RawMessage(fakeSchema)},
+		plan: func(in callInput) *tool.Plan {
+			return &tool.Plan{Target: in.Target, Preview: in.Target, RunsCommands: true}
+		},
+		run: runCommand,
+	}
+	return []tool.Tool{look, change, command}
+}
+
+func runCommand(ctx context.Context, c *tool.Call, in callInput) (*tool.Output, error) {
+	c.Emit(false, []byte(in.Print))
+	for i := range in.Lines {
+		c.Emit(false, fmt.Appendf(nil, "line %d\n", i+1))
+	}
+	if in.Hang {
+		<-ctx.Done()
+		return &tool.Output{Text: "stopped", Summary: "interrupted", IsError: true}, context.Cause(ctx)
+	}
+	if in.Fail != "" {
+		return &tool.Output{Text: in.Fail, Summary: in.Fail, IsError: true}, nil
+	}
+	return &tool.Output{Text: "ok", Summary: "exit 0"}, nil
+}
+
+// asksDecider asks about what changes something, but for targets that begin with "free".
+type asksDecider struct{}
+
+func (asksDecider) Decide(req *tool.DecisionRequest) *tool.Decision {
+	if req.Class == tool.ClassRead || strings.HasPrefix(req.Plan.Target, "free") {
+		return &tool.Decision{Outcome: tool.Allow, Grant: tool.NewGrant(req.CallID)}
+	}
+	q := &tool.Question{
+		CallID: req.CallID, Tool: req.Tool, Title: "change a file", Target: req.Plan.Target, Preview: req.Plan.Preview,
+		Where: "on this machine", Why: "no rule covers it", SessionRule: req.Tool + "(" + req.Plan.Target + ")",
+	}
+	if req.Class == tool.ClassCommand {
+		q.Title, q.Where = "run a command", "on this machine, without a sandbox"
+		q.ProjectRule = q.SessionRule
+	}
+	if strings.Contains(req.Plan.Target, "locked") {
+		q.SessionRule, q.ProjectRule = "", ""
+	}
+	if core.Visible(req.Plan.Preview) != req.Plan.Preview {
+		q.Warning = "it holds hidden characters, shown here as [U+…] and the like"
+	}
+	return &tool.Decision{Outcome: tool.Ask, By: "user", Question: q}
+}
+
+func (asksDecider) Resolve(req *tool.DecisionRequest, _ *tool.Decision, a tool.Answer) *tool.Decision {
+	if a.Choice == tool.AnswerDeny {
+		return &tool.Decision{Outcome: tool.Deny, By: "user", Reason: "the user said no"}
+	}
+	return &tool.Decision{Outcome: tool.Allow, By: "user", Rule: string(a.Choice), Grant: tool.NewGrant(req.CallID)}
+}
+
+type fakeModes struct {
+	mu   sync.Mutex
+	mode string
+}
+
+func (m *fakeModes) Mode() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mode
+}
+
+func (m *fakeModes) SetMode(s string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mode = s
+	return nil
+}
+
+func (m *fakeModes) BeginTurn() {}
+
+// namedModel is a model under another name.
+type namedModel struct {
+	llm.Model
+	info llm.Info
+}
+
+func (m *namedModel) Info() *llm.Info { return &m.info }
+
+// fakeHost keeps sessions in memory.
+type fakeHost struct {
+	clock   core.Clock
+	model   llm.Model
+	current *engine.Session
+	modes   *fakeModes
+	opened  int
+	list    []plain.SessionInfo
+	hangs   func() // when set, New calls it and waits for its context
+}
+
+func newFakeHost(clock core.Clock, model llm.Model) *fakeHost {
+	h := &fakeHost{clock: clock, model: model}
+	h.open("")
+	return h
+}
+
+func (h *fakeHost) open(id string) {
+	h.opened++
+	if id == "" {
+		id = fmt.Sprintf("20260301-120000-000%d", h.opened)
+	}
+	registry, err := tool.NewRegistry(fakeTools()...)
+	if err != nil {
+		panic(err)
+	}
+	h.modes = &fakeModes{mode: "build"}
+	h.current = engine.New(engine.Config{
+		ID: id, Model: h.model, Modes: h.modes, CanAsk: true, Clock: h.clock, Jitter: func() float64 { return 0 },
+		Pipeline: &tool.Pipeline{Registry: registry, Decider: asksDecider{}, Env: &tool.Env{Clock: h.clock}},
+	})
+}
+
+func (h *fakeHost) Banner() plain.Banner {
+	return plain.Banner{Name: "Garuda", Version: "0.0.1", Sandbox: "commands run on this machine, each asked for", Folder: "~/project"}
+}
+func (h *fakeHost) Current() *engine.Session { return h.current }
+func (h *fakeHost) Mode() string             { return h.modes.Mode() }
+
+func (h *fakeHost) replace(id string) error {
+	if err := h.current.Close(); err != nil {
+		return err
+	}
+	h.open(id)
+	return nil
+}
+
+func (h *fakeHost) New(ctx context.Context) error {
+	if h.hangs != nil {
+		h.hangs()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return h.replace("")
+}
+
+func (h *fakeHost) Sessions(context.Context) ([]plain.SessionInfo, error) {
+	return slices.Clone(h.list), nil
+}
+
+func (h *fakeHost) Find(_ context.Context, ref string) (plain.SessionInfo, error) {
+	for _, info := range h.list {
+		if strings.HasPrefix(info.ID, ref) || info.Title == ref {
+			return info, nil
+		}
+	}
+	return plain.SessionInfo{}, errors.New("there is none")
+}
+
+func (h *fakeHost) Resume(_ context.Context, id string) ([]string, error) {
+	return []string{"the last line of the journal was torn and is left out"}, h.replace(id)
+}
+
+func (h *fakeHost) Rename(_ context.Context, id, title string) error {
+	for i := range h.list {
+		if h.list[i].ID == id {
+			h.list[i].Title = title
+		}
+	}
+	return nil
+}
+
+func (h *fakeHost) Delete(_ context.Context, id string) error {
+	h.list = slices.DeleteFunc(h.list, func(i plain.SessionInfo) bool { return i.ID == id })
+	return nil
+}
+
+func (h *fakeHost) Models(context.Context) ([]*llm.Info, error) {
+	return []*llm.Info{
+		{Spec: "fake/big", ContextWindow: 200_000, Known: true, Price: core.Price{Input: 3, Output: 15, Known: true}},
+		{Spec: "fake/local", ContextWindow: 32_768, Known: true, Price: core.Price{Known: true}},
+		{Spec: "fake/new", ContextWindow: 32_768},
+	}, nil
+}
+
+func (h *fakeHost) SwitchModel(ctx context.Context, spec string) error {
+	models, _ := h.Models(ctx)
+	for _, m := range models {
+		if m.Spec == spec {
+			h.model = &namedModel{Model: h.model, info: *m}
+			return h.replace(h.current.ID())
+		}
+	}
+	return errors.New("it is not known; set its address in models.json")
+}
