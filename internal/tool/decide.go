@@ -100,6 +100,11 @@ type Asker interface {
 
 // Grant lets one call run, once.
 type Grant struct {
+	// CommandEnv are variables that the decision adds to the environment of the
+	// call's commands: a git command that is allowed because it only reads runs
+	// with configuration neutralised.
+	CommandEnv []string
+
 	callID string
 	used   atomic.Bool
 }

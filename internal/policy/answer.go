@@ -1,0 +1,296 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"garuda/internal/policy/shellscan"
+	"garuda/internal/tool"
+)
+
+// sessionSource is how a decision names the answers of this session.
+const sessionSource = "this session"
+
+// exactApproval is a command that a person approved as it stands, with the
+// scripts it names.
+type exactApproval struct {
+	tool, text string
+	files      map[string]string // path → sha256
+}
+
+// denial is what was denied in this turn.
+type denial struct{ what, by, reason string }
+
+// everyCommand is the pattern of a bare rule for a command tool.
+var everyCommand = sync.OnceValue(func() *shellscan.Pattern {
+	p, _, err := shellscan.CompilePattern("*")
+	if err != nil {
+		panic(err) // a constant
+	}
+	return p
+})
+
+// Resolve turns the answer to a question into a decision, and keeps what the
+// answer said for the session.
+func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool.Answer) *tool.Decision {
+	s := e.situation(req, true)
+	d := &tool.Decision{Outcome: tool.Deny, Row: asked.Row, By: byUser, Commands: asked.Commands}
+	if asked.Outcome != tool.Ask || asked.Question == nil {
+		d.Reason = "it was not asked"
+		return d
+	}
+	switch a.Choice {
+	case tool.AnswerOnce, tool.AnswerSession, tool.AnswerProject:
+	default:
+		d.Reason = "the user said no"
+		if c := strings.TrimSpace(a.Comment); c != "" {
+			d.Reason += ": " + c
+		} else {
+			d.Reason += ". Do not try it by other means; ask what to do instead"
+		}
+		e.remember(s, d)
+		return d
+	}
+	// Between question and answer the mode may have changed, or a rule of another
+	// row may now refuse.
+	if again := s.decide(); again.Outcome == tool.Deny {
+		e.remember(s, again)
+		return again
+	}
+	d.Outcome, d.Reason = tool.Allow, "the user allowed it"
+	d.Grant = tool.NewGrant(req.CallID)
+	e.forget(s)
+	e.reads.clear()
+	if a.Choice != tool.AnswerOnce && asked.Question.SessionRule != "" {
+		e.keep(s, asked.Question)
+		d.Rule, d.Source = asked.Question.SessionRule, sessionSource
+	}
+	if a.Choice == tool.AnswerProject && asked.Question.ProjectRule != "" && e.cfg.SaveProjectRule != nil {
+		if err := e.cfg.SaveProjectRule(asked.Question.ProjectRule); err != nil {
+			d.Reason = "the user allowed it; the rule counts for this session only, since it could not be saved: " + err.Error()
+		}
+	}
+	return d
+}
+
+// keep adds what an answer allows for the session.
+func (e *Engine) keep(s *situation, q *tool.Question) {
+	files := map[string]string{}
+	for _, p := range s.scriptFiles() {
+		// A script that cannot be read cannot be bound, and then nothing is kept.
+		sum, err := hashFile(p)
+		if err != nil {
+			return
+		}
+		files[p] = sum
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s.class == tool.ClassCommand {
+		e.exact = append(e.exact[:len(e.exact):len(e.exact)], exactApproval{tool: s.tool, text: s.commandText(), files: files})
+		return
+	}
+	session := e.session[:len(e.session):len(e.session)]
+	for _, text := range strings.Split(q.SessionRule, ", ") {
+		r, err := e.compileRule(text, allowRule, sessionSource)
+		if err != nil {
+			continue // the question was built from names and paths the grammar has no form for
+		}
+		session = append(session, r)
+	}
+	e.session = session
+}
+
+// approvedAsItStands tells a command that was approved for the session, while the
+// scripts it names are unchanged.
+func (s *situation) approvedAsItStands() bool {
+	if s.class != tool.ClassCommand || len(s.plan.Effects.Commands) == 0 {
+		return false
+	}
+	text := s.commandText()
+	for _, x := range s.exact {
+		if x.tool == s.tool && x.text == text && filesUnchanged(x.files) {
+			return true
+		}
+	}
+	return false
+}
+
+func filesUnchanged(files map[string]string) bool {
+	for p, want := range files {
+		if sum, err := hashFile(p); err != nil || sum != want {
+			return false
+		}
+	}
+	return true
+}
+
+// filesHold tells whether the scripts that a rule is bound to are as they were.
+func (e *Engine) filesHold(r *rule) bool {
+	for p, want := range r.files {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(e.root.given, p)
+		}
+		if sum, err := hashFile(p); err != nil || sum != strings.TrimPrefix(want, "sha256:") {
+			return false
+		}
+	}
+	return true
+}
+
+// maxScript bounds what is hashed of a script.
+const maxScript = 16 << 20
+
+func hashFile(p string) (string, error) {
+	info, err := os.Stat(p)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxScript {
+		return "", os.ErrInvalid
+	}
+	f, err := os.Open(p)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// scriptFiles are the files inside the root that the call's commands run: an
+// interpreter's script, or a command named by its path.
+func (s *situation) scriptFiles() []string {
+	seen := map[string]bool{}
+	var out []string
+	s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
+		words := c.Likely()
+		if len(words) == 0 {
+			return true
+		}
+		candidates := words[:1]
+		if name := c.Program(); shellscan.Interprets(name) || name == "source" || name == "." {
+			candidates = words
+		} else if !strings.Contains(words[0].Text, "/") {
+			return true
+		}
+		for _, w := range candidates {
+			for _, p := range script.Paths(c, w) {
+				if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && !seen[p] && s.e.inside(p) {
+					seen[p] = true
+					out = append(out, p)
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// keys name what a call would do, so that another way to the same thing is known.
+func (s *situation) keys() []string {
+	var out []string
+	for _, list := range [][]target{s.reads, s.writes} {
+		for _, t := range list {
+			for _, sp := range t.spellings {
+				out = append(out, "path "+sp.abs)
+			}
+		}
+	}
+	for _, h := range s.plan.Effects.Hosts {
+		out = append(out, "host "+strings.ToLower(h))
+	}
+	s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
+		if len(c.Words) > 0 {
+			out = append(out, "command "+show(c))
+		}
+		// A command may name the file as any of its words.
+		for _, w := range c.Likely()[min(1, len(c.Likely())):] {
+			for _, p := range script.Paths(c, w) {
+				out = append(out, "path "+path.Clean(p))
+			}
+		}
+		return true
+	})
+	if s.class == tool.ClassInput {
+		out = append(out, "input "+s.req.Tool+" "+string(s.req.Input))
+	}
+	return out
+}
+
+// remember keeps a denial for the turn: the files, hosts and commands it was for.
+func (e *Engine) remember(s *situation, d *tool.Decision) {
+	if d.By == byPlan {
+		return // it denies again by itself, and must not outlive the mode
+	}
+	add := map[string]denial{}
+	put := func(key, what string) { add[key] = denial{what: what, by: d.By, reason: d.Reason} }
+	for _, list := range [][]target{s.reads, s.writes} {
+		for _, t := range list {
+			for _, sp := range t.spellings {
+				put("path "+sp.abs, t.shown)
+			}
+		}
+	}
+	for _, h := range s.plan.Effects.Hosts {
+		put("host "+strings.ToLower(h), h)
+	}
+	s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
+		if len(c.Words) > 0 && (c.Via != nil || script.ReadOnly(c) != "") {
+			if _, covered := s.coveredCommand(c); !covered {
+				put("command "+show(c), show(c))
+			}
+		}
+		return true
+	})
+	if s.class == tool.ClassInput {
+		put("input "+s.req.Tool+" "+string(s.req.Input), s.req.Tool)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	denied := maps.Clone(e.denied) // decisions under way read the old map
+	maps.Copy(denied, add)
+	e.denied = denied
+}
+
+// forget takes back the denials of what a person has now allowed.
+func (e *Engine) forget(s *situation) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.denied) == 0 {
+		return
+	}
+	denied := maps.Clone(e.denied)
+	for _, key := range s.keys() {
+		delete(denied, key)
+	}
+	e.denied = denied
+}
+
+// fieldIs compares a scalar field of the input.
+func fieldIs(input json.RawMessage, field, want string) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(input, &fields) != nil {
+		return false
+	}
+	raw, ok := fields[field]
+	if !ok {
+		return false
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text == want
+	}
+	return string(raw) == want
+}

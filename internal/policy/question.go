@@ -1,0 +1,274 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"garuda/internal/policy/shellscan"
+	"garuda/internal/tool"
+)
+
+// show is a command as it could be typed, with hidden characters as what they are.
+func show(c *shellscan.Command) string {
+	text := c.String()
+	text, _ = shellscan.Visible(text, false)
+	return "`" + text + "`"
+}
+
+func (s *situation) usesGit() bool {
+	for _, script := range s.scripts {
+		if script.UsesGit() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *situation) commandInfo() []tool.CommandInfo {
+	var out []tool.CommandInfo
+	s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
+		info := tool.CommandInfo{Argv: c.Argv(), Assignments: append([]string{}, c.Assigns...), Redirects: []string{}, Known: c.Known()}
+		for _, r := range c.Redirects {
+			info.Redirects = append(info.Redirects, r.String())
+		}
+		out = append(out, info)
+		return true
+	})
+	return out
+}
+
+// unattended denies what nobody is there to be asked.
+func (s *situation) unattended(d *tool.Decision) *tool.Decision {
+	d.Outcome, d.By = tool.Deny, byUnattended
+	hint := "nobody is there to ask"
+	switch {
+	case d.Row == 6:
+		hint += ". Only a person can allow this, in a session with a terminal"
+	default:
+		example := s.sessionRule()
+		if s.class == tool.ClassCommand {
+			example = s.projectRule()
+		}
+		if example != "" {
+			hint += fmt.Sprintf(". The user can allow it with --allow '%s', or everything that nothing forbids with --yolo",
+				strings.ReplaceAll(example, "'", `'\''`))
+		} else {
+			hint += ". The user can allow everything that nothing forbids with --yolo"
+		}
+	}
+	d.Reason = d.Reason + ", and " + hint
+	return d
+}
+
+// whyAsk is the reason of row 13.
+func (s *situation) whyAsk() string {
+	switch s.class {
+	case tool.ClassCommand:
+		switch {
+		case s.outside:
+			return "the command leaves the sandbox, and no rule allows that"
+		case len(s.scripts) == 0:
+			return "what it would run is not known"
+		}
+		s.onlyReads()
+		return "no rule allows the command, and it does not certainly just read: " + s.whyChange
+	case tool.ClassPath:
+		if len(s.writes) > 0 {
+			return "no rule allows writing " + s.writes[0].shown
+		}
+	case tool.ClassURL:
+		if len(s.plan.Effects.Hosts) > 0 {
+			return "no rule allows connecting to " + strings.Join(s.plan.Effects.Hosts, ", ")
+		}
+	}
+	return "no rule allows " + s.req.Tool
+}
+
+// question is what a person is asked.
+func (s *situation) question(d *tool.Decision) *tool.Question {
+	q := &tool.Question{CallID: s.req.CallID, Tool: s.req.Tool, Agent: s.req.Agent, Why: d.Reason}
+	q.Title, q.Where = s.title(), s.where()
+	files := s.class == tool.ClassPath
+	var hiddenTarget, hiddenPreview bool
+	q.Target, hiddenTarget = shellscan.Visible(s.plan.Target, false)
+	q.Preview, hiddenPreview = shellscan.Visible(s.plan.Preview, files)
+	if q.Preview == "" && s.class == tool.ClassCommand {
+		q.Preview, hiddenPreview = shellscan.Visible(s.commandText(), false)
+	}
+	if hiddenTarget || hiddenPreview {
+		q.Warning = "It holds characters that do not show, or that change how others show. They stand here as <U+…>."
+	}
+	if d.By == byProtected {
+		return q // such files are asked about every time
+	}
+	q.SessionRule = s.sessionRule()
+	if q.SessionRule != "" && d.Row == 13 {
+		q.ProjectRule = s.projectRule()
+	}
+	if d.Row == 6 {
+		q.SessionRule = "" // an answer in row 10 could not reach this row
+	}
+	return q
+}
+
+func (s *situation) title() string {
+	switch s.class {
+	case tool.ClassCommand:
+		if s.outside {
+			return "Run a command outside the sandbox"
+		}
+		return "Run a command"
+	case tool.ClassPath:
+		return s.fileTitle()
+	case tool.ClassURL:
+		if len(s.plan.Effects.Hosts) > 0 {
+			return "Connect to " + strings.Join(s.plan.Effects.Hosts, ", ")
+		}
+	}
+	if rest, ok := strings.CutPrefix(s.req.Tool, "mcp__"); ok {
+		server, name, _ := strings.Cut(rest, "__")
+		return "Use " + name + " of the server " + server
+	}
+	return "Use " + s.req.Tool
+}
+
+func (s *situation) fileTitle() string {
+	verb := "Change "
+	changes := s.plan.Effects.Changes
+	if len(changes) == 1 {
+		switch c := changes[0]; {
+		case c.MovedTo != "":
+			verb = "Move "
+		case c.New == nil:
+			verb = "Delete "
+		case c.Old == nil:
+			verb = "Create "
+		}
+	}
+	var names []string
+	for _, t := range s.writes {
+		name, _ := shellscan.Visible(t.shown, false)
+		names = append(names, name)
+	}
+	if len(names) > 3 {
+		return fmt.Sprintf("%s%d files", verb, len(names))
+	}
+	if len(names) == 0 {
+		return "Use " + s.req.Tool
+	}
+	return verb + strings.Join(names, ", ")
+}
+
+func (s *situation) where() string {
+	if s.class != tool.ClassCommand {
+		return ""
+	}
+	switch {
+	case s.outside:
+		return "on this machine, outside the sandbox"
+	case s.isolated:
+		return "inside the sandbox"
+	}
+	return "on this machine, without a sandbox"
+}
+
+// sessionRule is the rule that the answer "session" adds; "" when it is not offered.
+func (s *situation) sessionRule() string {
+	switch s.class {
+	case tool.ClassCommand:
+		if len(s.plan.Effects.Commands) == 0 {
+			return ""
+		}
+		text, _ := shellscan.Visible(s.commandText(), false)
+		return s.tool + "(" + text + ")"
+	case tool.ClassPath:
+		return s.folderRule()
+	case tool.ClassURL:
+		var rules []string
+		for _, h := range s.plan.Effects.Hosts {
+			if host, err := hostPattern(h); err == nil {
+				rules = append(rules, s.tool+"("+host+")")
+			}
+		}
+		return strings.Join(rules, ", ")
+	case tool.ClassInput:
+		return s.tool
+	}
+	return ""
+}
+
+// folderRule covers the folder of each file that is written.
+func (s *situation) folderRule() string {
+	var rules []string
+	seen := map[string]bool{}
+	for i := range s.writes {
+		t := &s.writes[i]
+		if t.unknown || len(t.spellings) == 0 {
+			return ""
+		}
+		for _, sp := range t.spellings {
+			pattern := "//" + strings.TrimPrefix(escapeGlob(path.Dir(sp.abs)), "/") + "/**"
+			if sp.fromRoot && sp.rel != "" {
+				pattern = "/" + escapeGlob(path.Dir(sp.rel)) + "/**"
+				if path.Dir(sp.rel) == "." {
+					pattern = "/**"
+				}
+			}
+			pattern = strings.TrimPrefix(pattern, "/")
+			if strings.HasPrefix(pattern, "/") {
+				pattern = "/" + pattern // an absolute path keeps both slashes
+			}
+			if text := s.tool + "(" + pattern + ")"; !seen[text] {
+				seen[text] = true
+				rules = append(rules, text)
+			}
+		}
+	}
+	return strings.Join(rules, ", ")
+}
+
+// projectRule is the rule that "always in this project" keeps: only where one
+// rule says exactly what was asked, and would be enough next time.
+func (s *situation) projectRule() string {
+	if s.e.cfg.SaveProjectRule == nil && s.attended {
+		return ""
+	}
+	if s.class != tool.ClassCommand {
+		if rule := s.sessionRule(); !strings.Contains(rule, ", ") {
+			return rule
+		}
+		return ""
+	}
+	if len(s.scriptFiles()) > 0 {
+		return "" // a rule in settings would not notice a changed script
+	}
+	rule := ""
+	for _, script := range s.scripts {
+		for _, c := range script.Commands {
+			if c.Via != nil || !s.outside && script.ReadOnly(c) == "" {
+				continue
+			}
+			if _, covered := s.coveredCommand(c); covered {
+				continue
+			}
+			text, ok := shellscan.QuotePattern(c.Words)
+			if !ok || rule != "" || c.Never != "" {
+				return ""
+			}
+			p, never, err := shellscan.CompilePattern(text)
+			if err != nil || never != "" || !p.Covers(c) {
+				return ""
+			}
+			rule = s.tool + "(" + text + ")"
+		}
+	}
+	for i := range s.writes {
+		if t := &s.writes[i]; t.redirect || t.unknown {
+			if _, ok := s.coveredWrite(t); !ok {
+				return ""
+			}
+		}
+	}
+	return rule
+}

@@ -1,0 +1,339 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"garuda/internal/nearest"
+	"garuda/internal/policy/shellscan"
+	"garuda/internal/tool"
+)
+
+// A ruleKind is the list a rule stands in.
+type ruleKind string
+
+const (
+	allowRule ruleKind = "allow"
+	askRule   ruleKind = "ask"
+	denyRule  ruleKind = "deny"
+)
+
+// rule is a compiled rule.
+type rule struct {
+	text, source string
+	kind         ruleKind
+	// tools are the known tools it is for; mcp is the beginning of names of
+	// tools that come from MCP servers.
+	tools map[string]bool
+	mcp   string
+	all   bool
+	// one of these, or none for a bare tool
+	glob    *pathGlob
+	command *shellscan.Pattern
+	host    string
+	field   [2]string
+
+	files map[string]string
+}
+
+type ruleSet struct{ allow, ask, deny []*rule }
+
+func (r *rule) bare() bool {
+	return r.glob == nil && r.command == nil && r.host == "" && r.field[0] == ""
+}
+
+// forTool tells whether the rule is for a tool.
+func (r *rule) forTool(name string) bool {
+	return r.all || r.tools[name] || r.mcp != "" && mcpMatches(r.mcp, name)
+}
+
+// mcpMatches: mcp__server and mcp__server__* are all tools of a server.
+func mcpMatches(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return name == pattern || strings.Count(pattern, "__") == 1 && strings.HasPrefix(name, pattern+"__")
+}
+
+func (e *Engine) compileRules(sources []RuleSource) error {
+	var errs []error
+	for _, src := range sources {
+		for _, list := range []struct {
+			kind  ruleKind
+			rules []Rule
+			into  *[]*rule
+		}{{allowRule, src.Allow, &e.rules.allow}, {askRule, src.Ask, &e.rules.ask}, {denyRule, src.Deny, &e.rules.deny}} {
+			for _, in := range list.rules {
+				r, err := e.compileRule(in.Text, list.kind, src.Source)
+				if err == nil {
+					r.files = in.Files
+					err = e.checkExamples(r, in)
+				}
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: the %s rule %s: %w", src.Source, list.kind, in.Text, err))
+					continue
+				}
+				*list.into = append(*list.into, r)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (e *Engine) compileRule(text string, kind ruleKind, source string) (*rule, error) {
+	r := &rule{text: text, source: source, kind: kind}
+	name, pattern, hasPattern := strings.Cut(text, "(")
+	if hasPattern {
+		var ok bool
+		if pattern, ok = strings.CutSuffix(pattern, ")"); !ok {
+			return nil, errors.New("the bracket is not closed: write tool(pattern)")
+		}
+		if strings.TrimSpace(pattern) == "" {
+			return nil, errors.New("the pattern is empty: write the tool alone to mean all of its calls")
+		}
+	}
+	class, err := e.ruleTools(r, name)
+	if err != nil || !hasPattern {
+		if err == nil {
+			e.warnBare(r, class)
+		}
+		return r, err
+	}
+	return r, e.rulePattern(r, class, pattern)
+}
+
+// ruleTools finds the tools that a rule is for; class is theirs when it is one.
+func (e *Engine) ruleTools(r *rule, name string) (tool.Class, error) {
+	if strings.HasPrefix(name, "mcp__") {
+		r.mcp = name
+		return tool.ClassInput, nil
+	}
+	r.tools = map[string]bool{}
+	match := func(t ToolInfo) bool { return t.Name == name }
+	switch prefix, star := strings.CutSuffix(name, "*"); {
+	case name == "":
+		return "", errors.New("it names no tool: write tool or tool(pattern)")
+	case name == "*":
+		r.all = true
+		match = func(ToolInfo) bool { return true }
+	case strings.HasPrefix(name, "@"):
+		group, ok := toolGroup(name)
+		if !ok {
+			return "", fmt.Errorf("unknown group %s; the groups are @edit, @read and @git", name)
+		}
+		match = group
+	case star:
+		match = func(t ToolInfo) bool { return strings.HasPrefix(t.Name, prefix) }
+	}
+	classes := map[tool.Class]bool{}
+	for _, t := range e.tools {
+		if match(t) {
+			r.tools[t.Name] = true
+			classes[t.Class] = true
+		}
+	}
+	if len(r.tools) == 0 && !strings.HasPrefix(name, "@") {
+		return "", e.unknownTool(name)
+	}
+	if len(classes) == 1 {
+		for c := range classes {
+			return c, nil
+		}
+	}
+	if strings.HasPrefix(name, "@") {
+		return tool.ClassPath, nil
+	}
+	return "", nil
+}
+
+func toolGroup(name string) (func(ToolInfo) bool, bool) {
+	switch name {
+	case "@edit":
+		return func(t ToolInfo) bool { return t.Class == tool.ClassPath }, true
+	case "@read":
+		return func(t ToolInfo) bool { return t.Class == tool.ClassRead }, true
+	case "@git":
+		return func(t ToolInfo) bool { return strings.HasPrefix(t.Name, "git_") }, true
+	}
+	return nil, false
+}
+
+func (e *Engine) unknownTool(name string) error {
+	known := make([]string, 0, len(e.tools))
+	for n := range e.tools {
+		known = append(known, n)
+	}
+	slices.Sort(known)
+	if near := nearest.Of(strings.TrimSuffix(name, "*"), known); near != "" {
+		return fmt.Errorf("unknown tool %s; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("unknown tool %s; `garuda tools` lists the known ones", name)
+}
+
+func (e *Engine) rulePattern(r *rule, class tool.Class, pattern string) error {
+	switch class {
+	case tool.ClassCommand:
+		p, never, err := shellscan.CompilePattern(pattern)
+		if err != nil {
+			return err
+		}
+		r.command = p
+		e.warnCommand(r, never)
+	case tool.ClassPath, tool.ClassRead:
+		g, err := compileGlob(pattern, e.cfg.Home, r.kind != allowRule, e.cfg.FoldCase)
+		if err != nil {
+			return err
+		}
+		r.glob = g
+		e.warnPath(r, pattern)
+	case tool.ClassURL:
+		host, err := hostPattern(pattern)
+		if err != nil {
+			return err
+		}
+		r.host = host
+	case tool.ClassInput, tool.ClassSession:
+		field, value, ok := strings.Cut(pattern, ":")
+		if !ok || field == "" {
+			return errors.New("this tool takes no pattern but (field:value)")
+		}
+		if r.kind == allowRule {
+			return errors.New("(field:value) counts in ask and deny only; an allow rule names the tool alone")
+		}
+		r.field = [2]string{field, value}
+	default:
+		return errors.New("a pattern needs tools of one kind: commands, paths or hosts")
+	}
+	return nil
+}
+
+// hostPattern accepts a host, *.host for its subdomains, or * for all.
+func hostPattern(pattern string) (string, error) {
+	host := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(pattern)), ".")
+	rest := strings.TrimPrefix(host, "*.")
+	if host == "*" {
+		return host, nil
+	}
+	for _, c := range rest {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
+		case c >= 0x80:
+			return "", errors.New("write the host in its ASCII form (xn--…)")
+		default:
+			return "", fmt.Errorf("%q is no host: write example.com or *.example.com, without scheme, port or path", pattern)
+		}
+	}
+	if rest == "" {
+		return "", fmt.Errorf("%q is no host", pattern)
+	}
+	return host, nil
+}
+
+func hostMatches(pattern, host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if pattern == "*" {
+		return true
+	}
+	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
+		return strings.HasSuffix(host, suffix) && len(host) > len(suffix)
+	}
+	return host == pattern
+}
+
+// pathGlob is a compiled path pattern.
+type pathGlob struct {
+	patterns []string
+	absolute bool // from the top of the file system
+	anywhere bool // at any depth
+	last     string
+	fold     bool
+}
+
+// compileGlob reads a path pattern: from the root, without a slash at any depth,
+// ~/ from the home folder, // from the top. With contents it also covers what
+// lies below a folder it matches.
+func compileGlob(pattern, home string, contents, fold bool) (*pathGlob, error) {
+	g := &pathGlob{fold: fold}
+	p := filepath.ToSlash(pattern)
+	switch {
+	case strings.HasPrefix(p, "//"):
+		g.absolute, p = true, p[1:]
+	case p == "~" || strings.HasPrefix(p, "~/"):
+		if home == "" {
+			return nil, errors.New("the home folder is not known")
+		}
+		g.absolute, p = true, escapeGlob(filepath.ToSlash(home))+p[1:]
+	default:
+		p = strings.TrimPrefix(p, "./")
+		g.anywhere = !strings.Contains(strings.TrimSuffix(p, "/"), "/")
+		p = strings.TrimPrefix(p, "/")
+	}
+	for _, part := range strings.Split(p, "/") {
+		if part == ".." {
+			return nil, errors.New("a path pattern may not hold ..; write // before an absolute path")
+		}
+	}
+	if folder, ok := strings.CutSuffix(p, "/"); ok {
+		p, contents = folder+"/**", false
+	}
+	if p == "" || !doublestar.ValidatePattern(p) {
+		return nil, fmt.Errorf("%q is not a valid path pattern", pattern)
+	}
+	if fold {
+		p = strings.ToLower(p)
+	}
+	g.last = p[strings.LastIndexByte(p, '/')+1:]
+	if g.anywhere && !strings.HasPrefix(p, "**") {
+		p = "**/" + p
+	}
+	g.patterns = []string{p}
+	if contents && !strings.HasSuffix(p, "/**") {
+		g.patterns = append(g.patterns, p+"/**")
+	}
+	return g, nil
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(s)
+}
+
+// matches tells whether the pattern covers one spelling of a path. A refusing
+// rule at any depth also reaches outside the root.
+func (g *pathGlob) matches(s spelling, refusing bool) bool {
+	path := s.rel
+	switch {
+	case g.absolute:
+		path = s.abs
+	case g.anywhere && refusing:
+		path = strings.TrimPrefix(s.abs, "/")
+	case path == "" || !g.anywhere && !s.fromRoot:
+		return false
+	}
+	if g.fold {
+		path = strings.ToLower(path)
+	}
+	for _, p := range g.patterns {
+		if doublestar.MatchUnvalidated(p, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// names tells whether the pattern's last part has a literal character and matches
+// the file's own name: only such a rule opens sensitive and protected files.
+func (g *pathGlob) names(s spelling) bool {
+	if strings.Trim(g.last, "*?") == "" || !g.matches(s, false) {
+		return false
+	}
+	name := s.abs[strings.LastIndexByte(s.abs, '/')+1:]
+	if g.fold {
+		name = strings.ToLower(name)
+	}
+	return doublestar.MatchUnvalidated(g.last, name)
+}

@@ -1,0 +1,236 @@
+package shellscan
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+type callExpr = syntax.CallExpr
+
+// text is code for a shell that stands in a command's arguments or input.
+type text struct {
+	code string
+	args []string
+	// known: the code is certainly this, so that it must be readable.
+	known bool
+	// here: it runs in the same shell and sees its variables.
+	here bool
+}
+
+// code walks the texts of code that a command is given.
+func (w *walker) code(c *Command, words []Word) {
+	for _, t := range codeOf(c, words) {
+		if strings.TrimSpace(t.code) == "" {
+			continue
+		}
+		if w.depth >= maxCodeDepth {
+			w.script.give("it gives code to code too deeply")
+			return
+		}
+		if why := unreadable(t.code); why != "" {
+			if t.known {
+				w.script.give("the code given to " + words[0].String() + " cannot be read: " + why)
+			}
+			continue
+		}
+		file, err := parse(t.code)
+		if err != nil {
+			if t.known {
+				w.script.give("the code given to " + words[0].String() + " cannot be parsed: " + parseMessage(err))
+			}
+			continue
+		}
+		in := newWalker(w.script, w.ctx)
+		in.text, in.via, in.depth, in.args = t.code, c, w.depth+1, t.args
+		in.dirs, in.feeding = c.Dirs, c.Upstream
+		if t.here {
+			in.outer, in.funcs = w, w.funcs
+		}
+		in.file(file)
+	}
+}
+
+func codeOf(c *Command, words []Word) []text {
+	name := baseName(words[0])
+	switch name {
+	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash":
+		return shellCode(c, words)
+	case "eval":
+		args := words[1:]
+		if len(args) > 0 && args[0].Text == "--" {
+			args = args[1:]
+		}
+		return []text{joined(args, true)}
+	case "trap":
+		args := words[1:]
+		if len(args) > 0 && args[0].Text == "--" {
+			args = args[1:]
+		}
+		if len(args) > 0 && args[0].Text != "-" && !strings.HasPrefix(args[0].Text, "-") {
+			return []text{joined(args[:1], true)}
+		}
+	case "alias":
+		var out []text
+		for _, w := range words[1:] {
+			if _, value, ok := strings.Cut(w.Text, "="); ok {
+				out = append(out, text{code: value, here: true})
+			}
+		}
+		return out
+	case "source", ".":
+		if len(words) > 1 && (words[1].Text == "/dev/stdin" || words[1].Text == "/dev/fd/0") {
+			return stdinCode(c)
+		}
+	case "mapfile", "readarray":
+		return valueOf(words, 'C', "")
+	case "compgen", "complete":
+		return valueOf(words, 'C', "")
+	case "su", "runuser", "script":
+		return valueOf(words, 'c', "--command")
+	case "flock":
+		return valueOf(words, 'c', "--command")
+	case "nix-shell":
+		return valueOf(words, 0, "--run")
+	case "watch", "entr", "parallel":
+		if spec, ok := wrapperOf(name); ok {
+			if inner := spec.inner(words); len(inner.words) > 0 {
+				t := joined(inner.words, false)
+				t.known = false
+				return []text{t}
+			}
+		}
+	case "git":
+		return gitCode(words)
+	}
+	return nil
+}
+
+func joined(words []Word, here bool) text {
+	t := text{known: true, here: here}
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = w.Text
+		t.known = t.known && w.Known
+	}
+	t.code = strings.Join(parts, " ")
+	return t
+}
+
+// valueOf is the value of an option that takes code, attached or as a word.
+func valueOf(words []Word, letter byte, long string) []text {
+	for i := 1; i < len(words); i++ {
+		t := words[i].Text
+		name, value, attached := strings.Cut(t, "=")
+		switch {
+		case long != "" && strings.HasPrefix(t, "--") && len(name) > 2 && strings.HasPrefix(long, name):
+			if attached {
+				return []text{{code: value, known: words[i].Known}}
+			}
+		case letter != 0 && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.IndexByte(t, letter) > 0:
+			if k := strings.IndexByte(t, letter); k+1 < len(t) {
+				return []text{{code: t[k+1:], known: words[i].Known}}
+			}
+		default:
+			continue
+		}
+		if i+1 < len(words) {
+			return []text{{code: words[i+1].Text, known: words[i+1].Known}}
+		}
+	}
+	return nil
+}
+
+// shellCode reads the command line of a shell: -c takes the first operand as
+// code; without operands the code comes from standard input.
+func shellCode(c *Command, words []Word) []text {
+	code, stdin := false, false
+	i := 1
+	for ; i < len(words); i++ {
+		t := words[i].Text
+		if len(t) < 2 || t[0] != '-' && t[0] != '+' {
+			break
+		}
+		if t == "--" {
+			i++
+			break
+		}
+		if strings.HasPrefix(t, "--") {
+			if t == "--rcfile" || t == "--init-file" {
+				i++
+			}
+			continue
+		}
+		code = code || strings.Contains(t, "c") && t[0] == '-'
+		stdin = stdin || strings.Contains(t, "s") && t[0] == '-'
+		if strings.ContainsAny(t, "oO") {
+			i++
+		}
+	}
+	switch {
+	case code && i < len(words):
+		t := text{code: words[i].Text, known: words[i].Known}
+		for _, w := range words[min(i+2, len(words)):] {
+			t.args = append(t.args, w.Text)
+		}
+		return []text{t}
+	case code:
+		return nil
+	case stdin || i >= len(words) || words[i].Text == "/dev/stdin" || words[i].Text == "-":
+		return stdinCode(c)
+	}
+	return nil
+}
+
+// stdinCode is what a here-document, a here-string, or a plain echo, printf or cat
+// before the pipe gives to a shell.
+func stdinCode(c *Command) []text {
+	if c.stdin != "" {
+		return []text{{code: c.stdin}}
+	}
+	for _, up := range c.Upstream {
+		words := up.Likely()
+		if len(words) == 0 {
+			continue
+		}
+		switch baseName(words[0]) {
+		case "echo", "printf":
+			args := words[1:]
+			for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
+				args = args[1:]
+			}
+			t := joined(args, false)
+			t.code = strings.NewReplacer(`\n`, "\n", "%s", " ").Replace(t.code)
+			t.known = false
+			return []text{t}
+		case "cat":
+			if up.stdin != "" {
+				return []text{{code: up.stdin}}
+			}
+		}
+	}
+	return nil
+}
+
+// gitCode is code that git runs: submodule foreach, rebase --exec.
+func gitCode(words []Word) []text {
+	for i := 1; i < len(words); i++ {
+		switch t := words[i].Text; {
+		case t == "foreach" && i > 1 && words[i-1].Text == "submodule":
+			rest := words[i+1:]
+			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+				rest = rest[1:]
+			}
+			out := joined(rest, false)
+			out.known = false
+			return []text{out}
+		case t == "rebase":
+			return valueOf(words[i:], 'x', "--exec")
+		case t == "-c" && i+1 < len(words):
+			if _, value, ok := strings.Cut(words[i+1].Text, "=!"); ok {
+				return []text{{code: value}}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+// Package shellscan says what a text for bash would do before it runs: every
+// simple command at any depth, its words as far as they are known, its
+// redirections, what it reads and writes, and whether it is certainly harmless.
+//
+// The answer is "certainly one of these" or "not known", never "probably fine".
+// The package runs nothing, decides nothing and asks nobody: package policy
+// does. It looks at the file system only through Context and to read the
+// configuration of a git repository.
+package shellscan
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Limits of a text. Beyond them it has no list of commands.
+const (
+	MaxText     = 64 << 10
+	MaxCommands = 50
+	// maxFound bounds what is derived from wrappers, texts of code and loops.
+	maxFound = 1000
+	// maxCodeDepth bounds code in code (bash -c "bash -c …").
+	maxCodeDepth = 8
+)
+
+// Context is what the analysis has to know of the place a text would run in.
+type Context struct {
+	// Root is the folder the text starts in, Home the home folder; absolute.
+	Root, Home string
+	// InEnvironment says whether the command's environment has a variable.
+	InEnvironment func(name string) bool
+	// Inside says whether an absolute path, which may hold ".." and links, lies
+	// on the real path inside the root or an added folder.
+	Inside func(path string) bool
+	// Exists says whether something lies at an absolute path; nil means no.
+	Exists func(path string) bool
+	// FoldCase compares names without regard to case, as such file systems do.
+	FoldCase bool
+}
+
+// Script is what one text would do.
+type Script struct {
+	Text string
+	// Unreadable says why there is no list of commands; empty when there is one.
+	Unreadable string
+	// Commands are the simple commands in the order of the text; those found
+	// behind a wrapper or in a text of code follow the command that holds them.
+	Commands []*Command
+	// ForkBomb is set when a function starts itself in the background or in a pipe.
+	ForkBomb bool
+
+	ctx *Context
+	// parsed counts the simple commands of the text itself.
+	parsed int
+	links  bool
+}
+
+// Command is one simple command.
+type Command struct {
+	Words     []Word
+	Assigns   []string
+	Redirects []Redirect
+	// Never says why this is never allowed without a question by a rule or the
+	// read-only table; empty when it may be.
+	Never string
+	// Via is the command that this one was found in: a wrapper's argument, or a
+	// text of code. Nil for a command of the text itself.
+	Via *Command
+	// Open is set when words follow that are only known when it runs (xargs).
+	Open bool
+	// Dirs are the folders it may run in, absolute; nil when not known.
+	Dirs []string
+	// Upstream are the commands that feed its standard input through a pipe,
+	// Inner those in the substitutions of its words and redirections.
+	Upstream, Inner []*Command
+
+	stdin     string // here-document or here-string, as far as it is known
+	testFiles []Word // the operands of [[ … ]] that name files
+}
+
+// Redirect is one redirection of a command.
+type Redirect struct {
+	// Fd is the number or name before the operator, or "".
+	Fd, Op string
+	Target Word
+	// Kind says what it does to the file system.
+	Kind RedirectKind
+}
+
+// RedirectKind is what a redirection does to the file system.
+type RedirectKind uint8
+
+const (
+	// RedirectNeutral touches no file that matters: 2>&1, /dev/null.
+	RedirectNeutral RedirectKind = iota
+	RedirectRead
+	RedirectWrite
+	// RedirectDevice writes to, or reads from, a device.
+	RedirectDevice
+	// RedirectNetwork opens /dev/tcp or /dev/udp.
+	RedirectNetwork
+)
+
+// String is the redirection as it could be written.
+func (r Redirect) String() string {
+	return r.Fd + r.Op + r.Target.String()
+}
+
+var parsers = sync.Pool{New: func() any {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash))
+}}
+
+func parse(text string) (*syntax.File, error) {
+	p := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(p)
+	return p.Parse(strings.NewReader(text), "")
+}
+
+// Scan analyses a text for bash.
+func Scan(text string, ctx *Context) *Script {
+	s := &Script{Text: text, ctx: ctx}
+	if why := unreadable(text); why != "" {
+		s.Unreadable = why
+		return s
+	}
+	file, err := parse(text)
+	if err != nil {
+		s.Unreadable = "it cannot be parsed: " + parseMessage(err)
+		return s
+	}
+	w := newWalker(s, ctx)
+	w.file(file)
+	if s.Unreadable != "" {
+		s.Commands = nil
+	}
+	return s
+}
+
+func parseMessage(err error) string {
+	var pe syntax.ParseError
+	if errors.As(err, &pe) {
+		return "line " + pe.Pos.String() + ": " + pe.Text
+	}
+	return err.Error()
+}
+
+func (s *Script) give(why string) {
+	if s.Unreadable == "" {
+		s.Unreadable = why
+	}
+}
+
+// Name is the command word when it is known, as written; else "".
+func (c *Command) Name() string {
+	if len(c.Words) == 0 || !c.Words[0].Known {
+		return ""
+	}
+	return c.Words[0].Text
+}
+
+// Known is false when the value of a word cannot be told before it runs.
+func (c *Command) Known() bool {
+	if c.Open {
+		return false
+	}
+	for i := range c.Words {
+		if !c.Words[i].Known {
+			return false
+		}
+	}
+	return true
+}
+
+// Likely is the words this most likely becomes, for refusing. A word of which
+// nothing can be guessed stays, as an unknown word.
+func (c *Command) Likely() []Word {
+	plain := true
+	for i := range c.Words {
+		plain = plain && c.Words[i].Known
+	}
+	if plain {
+		return c.Words
+	}
+	out := make([]Word, 0, len(c.Words)+2)
+	for _, w := range c.Words {
+		if w.Known || w.guess == nil {
+			out = append(out, w)
+			continue
+		}
+		for _, g := range w.guess {
+			word := knownWord(g)
+			word.Tilde = w.Tilde
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+// Input is the text that a here-document or here-string gives the command, as far
+// as it is known.
+func (c *Command) Input() string { return c.stdin }
+
+// Program is the last path component of the command word as it most likely is;
+// "" when that is not known.
+func (c *Command) Program() string {
+	if words := c.Likely(); len(words) > 0 {
+		return baseName(words[0])
+	}
+	return ""
+}
+
+// Paths are the absolute paths that a word of the command most likely names.
+func (s *Script) Paths(c *Command, w Word) []string {
+	p, _ := s.paths(c, w)
+	return p
+}
+
+// signature tells commands apart.
+func (c *Command) signature() string {
+	var b strings.Builder
+	for _, w := range c.Words {
+		b.WriteString(w.String())
+		if w.Known {
+			b.WriteByte(1)
+		}
+		b.WriteByte(0)
+	}
+	b.WriteString(strings.Join(c.Assigns, "\x00"))
+	for _, r := range c.Redirects {
+		b.WriteByte(2)
+		b.WriteString(r.String())
+	}
+	b.WriteByte(3)
+	b.WriteString(c.Never)
+	b.WriteString(strings.Join(c.Dirs, "\x00"))
+	if c.Via != nil {
+		b.WriteByte(4)
+		b.WriteString(c.Via.signature())
+	}
+	return b.String()
+}
+
+// String is the command as it could be typed.
+func (c *Command) String() string {
+	parts := append([]string{}, c.Assigns...)
+	for i := range c.Words {
+		w := c.Words[i]
+		text := w.String()
+		if q, err := syntax.Quote(w.Text, syntax.LangBash); w.Known && err == nil {
+			text = q
+		}
+		parts = append(parts, text)
+	}
+	for _, r := range c.Redirects {
+		parts = append(parts, r.String())
+	}
+	return strings.Join(parts, " ")
+}
+
+// Argv is the words as far as they are known.
+func (c *Command) Argv() []string {
+	argv := make([]string, len(c.Words))
+	for i := range c.Words {
+		argv[i] = c.Words[i].String()
+	}
+	return argv
+}

@@ -1,0 +1,455 @@
+package shellscan
+
+import (
+	"path"
+	"strings"
+)
+
+// wrapper says how a command that starts another one reads its own arguments.
+type wrapper struct {
+	// values are the short, long the long options that take a value as a word of its own.
+	values string
+	long   []string
+	// skip is how many operands stand before the command.
+	skip int
+	// assigns: words NAME=value may stand before the command.
+	assigns bool
+	// open: words are added to the command when it runs.
+	open bool
+	// run are the subcommands after which a command stands (uv run x).
+	run []string
+}
+
+// wrapperOf is the table of commands that start the command in their arguments.
+func wrapperOf(name string) (wrapper, bool) {
+	switch name {
+	case "timeout", "gtimeout":
+		return wrapper{values: "ks", long: []string{"kill-after", "signal"}, skip: 1}, true
+	case "nice", "gnice":
+		return wrapper{values: "n", long: []string{"adjustment"}}, true
+	case "nohup", "gnohup", "setsid", "builtin", "busybox", "toybox", "unbuffer", "fakeroot", "eatmydata",
+		"torsocks", "torify", "command", "catchsegv", "winpty", "dbus-run-session", "aoss", "padsp", "linux32",
+		"linux64", "setarch", "i386", "uname26", "coproc", "faketime", "sem", "noglob", "nocorrect":
+		return wrapper{}, true
+	case "exec":
+		return wrapper{values: "a"}, true
+	case "stdbuf", "gstdbuf":
+		return wrapper{values: "ioe", long: []string{"input", "output", "error"}}, true
+	case "time", "gtime":
+		return wrapper{values: "of", long: []string{"output", "format"}}, true
+	case "env", "genv":
+		return wrapper{values: "uCa", long: []string{"unset", "chdir", "argv0"}, assigns: true}, true
+	case "xargs", "gxargs":
+		return wrapper{values: "aEIdLnPsJRS", open: true, long: []string{"arg-file", "delimiter", "max-args",
+			"max-procs", "max-chars", "process-slot-var"}}, true
+	case "parallel":
+		return wrapper{values: "jnNSaIdLP", open: true, long: []string{"jobs", "arg-file", "max-args", "sshlogin",
+			"delay", "timeout", "retries", "results", "joblog", "colsep", "delimiter"}}, true
+	case "sudo":
+		return wrapper{values: "CDghpRrTtUuac", assigns: true, long: []string{"user", "group", "host", "prompt",
+			"close-from", "chdir", "chroot", "role", "type", "other-user", "command-timeout", "login-class"}}, true
+	case "doas":
+		return wrapper{values: "uCa"}, true
+	case "pkexec":
+		return wrapper{values: "u", long: []string{"user"}}, true
+	case "runuser", "su":
+		return wrapper{values: "ugGscw", long: []string{"user", "group", "supp-group", "shell", "command", "session-command"}}, true
+	case "ionice":
+		return wrapper{values: "cnpPu", long: []string{"class", "classdata"}}, true
+	case "chrt":
+		return wrapper{values: "TPD", skip: 1}, true
+	case "taskset":
+		return wrapper{skip: 1}, true
+	case "chroot":
+		return wrapper{skip: 1, long: []string{"userspec", "groups"}}, true
+	case "strace", "ltrace", "perf":
+		return wrapper{values: "eopEOsSuabIPXAnwl", long: []string{"output", "trace"}, run: []string{"record", "stat", "trace"}}, true
+	case "unshare", "nsenter":
+		return wrapper{values: "SGRwlt", long: []string{"setuid", "setgid", "root", "wd", "target", "map-user", "map-group"}}, true
+	case "systemd-run":
+		return wrapper{values: "pHMuEt", long: []string{"property", "unit", "setenv", "slice", "uid", "gid", "description", "working-directory"}}, true
+	case "systemd-inhibit", "setpriv", "prlimit", "numactl", "firejail", "rlwrap", "proxychains", "proxychains4", "cpulimit":
+		return wrapper{values: "fC"}, true
+	case "caffeinate":
+		return wrapper{values: "tw"}, true
+	case "flock":
+		return wrapper{values: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, skip: 1}, true
+	case "watch":
+		return wrapper{values: "nq", long: []string{"interval", "equexit"}}, true
+	case "entr":
+		return wrapper{}, true
+	case "npm", "pnpm", "yarn": // their run takes the name of a script
+		return wrapper{values: "pwC", run: []string{"exec", "x", "dlx"}}, true
+	case "uv", "poetry", "pipenv", "pdm", "rye", "bundle", "conda", "mamba", "pixi", "rbenv", "pyenv", "asdf",
+		"nvm", "volta", "opam", "dotenv", "doppler", "op":
+		return wrapper{values: "npC", run: []string{"run", "exec"}}, true
+	}
+	return wrapper{}, false
+}
+
+func baseName(w Word) string {
+	if !w.Known {
+		return ""
+	}
+	return path.Base(w.Text)
+}
+
+// maxHops bounds wrappers in wrappers.
+const maxHops = 40
+
+// derive finds the commands that a command starts through its arguments, and the
+// texts of code among them. They are never used to allow, only to refuse.
+func (w *walker) derive(c *Command, hops int) {
+	words := c.Likely()
+	if len(words) == 0 {
+		return
+	}
+	if hops > maxHops {
+		w.script.give("its commands are wrapped too deeply")
+		return
+	}
+	for _, inner := range unwrapped(words) {
+		if len(inner.words) == 0 {
+			continue
+		}
+		d := &Command{Words: inner.words, Assigns: inner.assigns, Via: c, Dirs: c.Dirs, Open: inner.open,
+			Upstream: c.Upstream, Inner: c.Inner, stdin: c.stdin}
+		if w.found(d) == nil {
+			return
+		}
+		w.derive(d, hops+1)
+	}
+	w.code(c, words)
+}
+
+type innerCommand struct {
+	words   []Word
+	assigns []string
+	open    bool
+}
+
+// unwrapped lists the commands in the arguments of a wrapper.
+func unwrapped(words []Word) []innerCommand {
+	name := baseName(words[0])
+	switch name {
+	case "":
+		return nil
+	case "find", "gfind":
+		return afterFlags(words, true, "-exec", "-execdir", "-ok", "-okdir")
+	case "fd", "fdfind":
+		return afterFlags(words, false, "-x", "-X", "--exec", "--exec-batch")
+	case "git":
+		return gitRuns(words)
+	case "command":
+		for _, w := range words[1:] {
+			if strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "vV") {
+				return nil
+			}
+			break
+		}
+	}
+	spec, ok := wrapperOf(name)
+	if !ok {
+		return nil
+	}
+	if name == "env" || name == "genv" {
+		if split, ok := splitString(words); ok {
+			return []innerCommand{{words: split}}
+		}
+	}
+	if len(spec.run) > 0 {
+		at := afterSubcommand(words, spec.run)
+		if at < 0 {
+			return nil
+		}
+		words = words[at:]
+	}
+	return []innerCommand{spec.inner(words)}
+}
+
+func afterSubcommand(words []Word, run []string) int {
+	for i := 1; i < len(words); i++ {
+		for _, r := range run {
+			if words[i].Known && words[i].Text == r {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// inner finds where the wrapped command begins.
+func (spec wrapper) inner(words []Word) innerCommand {
+	in := innerCommand{open: spec.open}
+	skip := spec.skip
+	i := 1
+	options := true
+	replaced := ""
+	for i < len(words) {
+		w := words[i]
+		text := w.Text
+		switch {
+		case !w.Known && w.Lead == "" && skip == 0:
+			// It may vanish, be an option, or the command itself.
+			if i+1 == len(words) {
+				in.words = words[i:]
+				return in
+			}
+			i++
+		case options && text == "--":
+			options = false
+			i++
+		case options && strings.HasPrefix(text, "--"):
+			i += 1 + spec.longValue(text)
+		case options && len(text) > 1 && text[0] == '-':
+			n, letter := spec.shortValue(text)
+			if letter == 'I' || letter == 'J' {
+				replaced = shortText(text, n, words, i)
+			}
+			i += 1 + n
+		case spec.assigns && isAssignment(text):
+			in.assigns = append(in.assigns, w.String())
+			i++
+		case skip > 0:
+			skip--
+			i++
+		default:
+			in.words = placeholders(words[i:], spec.open, replaced)
+			return in
+		}
+	}
+	return in
+}
+
+func isAssignment(text string) bool {
+	name, _, ok := strings.Cut(text, "=")
+	return ok && identifier(name)
+}
+
+func (spec wrapper) longValue(text string) int {
+	name := text[2:]
+	if strings.Contains(name, "=") {
+		return 0
+	}
+	for _, l := range spec.long {
+		if strings.HasPrefix(l, name) {
+			return 1
+		}
+	}
+	return 0
+}
+
+// shortValue is 1 when a cluster of options takes its value from the next word,
+// and the letter that takes a value.
+func (spec wrapper) shortValue(text string) (int, byte) {
+	for k := 1; k < len(text); k++ {
+		if strings.IndexByte(spec.values, text[k]) >= 0 {
+			if k+1 == len(text) {
+				return 1, text[k]
+			}
+			return 0, text[k]
+		}
+	}
+	return 0, 0
+}
+
+func shortText(text string, n int, words []Word, i int) string {
+	if n == 1 && i+1 < len(words) {
+		return words[i+1].Text
+	}
+	return text[2:]
+}
+
+// placeholders makes words unknown in which the wrapper puts something.
+func placeholders(words []Word, open bool, replaced string) []Word {
+	if !open {
+		return words
+	}
+	out := append([]Word(nil), words...)
+	for i, w := range out {
+		for _, mark := range []string{"{}", replaced} {
+			if mark != "" && strings.Contains(w.Text, mark) {
+				lead, _, _ := strings.Cut(w.Text, mark)
+				out[i] = Word{Text: lead, Lead: lead, source: w.String()}
+			}
+		}
+	}
+	return out
+}
+
+// afterFlags lists the commands that stand after options of find and fd.
+func afterFlags(words []Word, ends bool, flags ...string) []innerCommand {
+	var out []innerCommand
+	for i := 1; i < len(words); i++ {
+		for _, f := range flags {
+			if !words[i].Known || words[i].Text != f {
+				continue
+			}
+			end := len(words)
+			for k := i + 1; ends && k < len(words); k++ {
+				if words[k].Text == ";" || words[k].Text == "+" && words[k-1].Text == "{}" {
+					end = k
+					break
+				}
+			}
+			if end > i+1 {
+				out = append(out, innerCommand{words: placeholders(words[i+1:end], true, ""), open: !ends})
+			}
+		}
+	}
+	return out
+}
+
+// gitRuns: git bisect run command.
+func gitRuns(words []Word) []innerCommand {
+	for i := 1; i+2 < len(words); i++ {
+		if words[i].Text == "bisect" && words[i+1].Text == "run" {
+			return []innerCommand{{words: words[i+2:]}}
+		}
+	}
+	return nil
+}
+
+// splitString unfolds env -S 'a b' c into env a b c.
+func splitString(words []Word) ([]Word, bool) {
+	for i := 1; i < len(words); i++ {
+		text := words[i].Text
+		var code string
+		from := i + 1
+		switch {
+		case !words[i].Known:
+			return nil, false
+		case strings.HasPrefix(text, "--s") && abbreviates(text, "--split-string"):
+			_, value, attached := strings.Cut(text, "=")
+			code = value
+			if !attached && from < len(words) {
+				code = words[from].Text
+				from++
+			}
+		case len(text) > 1 && text[0] == '-' && text[1] != '-':
+			k := strings.IndexByte(text, 'S')
+			if v := strings.IndexAny(text[1:], "uC"); k < 0 || v >= 0 && v+1 < k {
+				if v >= 0 && v+2 == len(text) {
+					i++ // -u NAME
+				}
+				continue
+			}
+			code = text[k+1:]
+			if code == "" && from < len(words) {
+				code = words[from].Text
+				from++
+			}
+		case isAssignment(text), strings.HasPrefix(text, "-"):
+			continue
+		default:
+			return nil, false
+		}
+		out := append([]Word(nil), words[:i]...)
+		for _, f := range splitWords(code) {
+			out = append(out, knownWord(f))
+		}
+		return append(out, words[from:]...), true
+	}
+	return nil, false
+}
+
+// splitWords splits a text as a shell would when nothing in it expands.
+func splitWords(text string) []string {
+	file, err := parse(text)
+	if err != nil || len(file.Stmts) != 1 {
+		return strings.Fields(text)
+	}
+	call, ok := file.Stmts[0].Cmd.(*callExpr)
+	if !ok {
+		return strings.Fields(text)
+	}
+	var out []string
+	for _, a := range call.Assigns {
+		value, ok := staticWord(a.Value)
+		if a.Name == nil || !ok {
+			return strings.Fields(text)
+		}
+		out = append(out, a.Name.Value+"="+value)
+	}
+	for _, a := range call.Args {
+		word, ok := staticWord(a)
+		if !ok {
+			return strings.Fields(text)
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// allowInner takes off the wrappers behind which a command may still be allowed,
+// as long as their options are known ones.
+func allowInner(words []Word) []Word {
+	for hops := 0; hops < 8; hops++ {
+		if len(words) < 2 || !words[0].Known {
+			return words
+		}
+		n := knownWrapper(words)
+		if n <= 0 || n >= len(words) {
+			return words
+		}
+		words = words[n:]
+	}
+	return words
+}
+
+// knownWrapper is how many words a wrapper takes before the command; 0 when it
+// is none, or uses anything but its known options.
+func knownWrapper(words []Word) int {
+	var values, flags string
+	skip := 0
+	switch words[0].Text {
+	case "timeout":
+		values, flags, skip = "ks", "fpv", 1
+	case "nice":
+		values = "n"
+	case "nohup":
+	case "stdbuf":
+		values = "ioe"
+	case "time":
+		flags = "pv"
+	default:
+		return 0
+	}
+	i := 1
+	for ; i < len(words); i++ {
+		w := words[i]
+		if !w.Known {
+			return 0
+		}
+		text := w.Text
+		if len(text) < 2 || text[0] != '-' {
+			break
+		}
+		if text == "--" {
+			i++
+			break
+		}
+		switch {
+		case text == "--foreground" || text == "--preserve-status" || text == "--verbose":
+			if words[0].Text != "timeout" {
+				return 0
+			}
+		case len(text) == 2 && strings.IndexByte(flags, text[1]) >= 0:
+		case len(text) == 2 && strings.IndexByte(values, text[1]) >= 0:
+			i++
+		case strings.IndexByte(values, text[1]) >= 0:
+		case words[0].Text == "nice" && isNumber(text[1:]):
+		default:
+			return 0
+		}
+	}
+	if i+skip >= len(words) {
+		return 0
+	}
+	for k := i; k < i+skip; k++ {
+		if !words[k].Known {
+			return 0
+		}
+	}
+	return i + skip
+}
