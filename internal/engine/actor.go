@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
+	"garuda/internal/llm"
 	"garuda/internal/session"
 	"garuda/internal/tool"
 )
@@ -34,10 +36,15 @@ type actor struct {
 	budget  turn.Budget
 	// notes go with the next message, in the order they arose.
 	notes []core.Block
+	// toldModel is the model that the conversation was last told of.
+	toldModel string
 }
 
+// noteModel marks the note that tells of another model.
+const noteModel = "model"
+
 func newActor(s *Session) *actor {
-	a := &actor{s: s, questions: questions{publish: s.log.publish}}
+	a := &actor{s: s, questions: questions{publish: s.log.publish}, toldModel: s.cfg.Model.Info().Spec}
 	a.conv.fixedBytes = len(s.cfg.System)
 	for _, t := range s.cfg.Tools {
 		a.conv.fixedBytes += len(t.Name) + len(t.Description) + len(t.Schema) + blockOverhead
@@ -60,6 +67,21 @@ func (a *actor) restore(h *session.History) {
 	}
 	a.totals = Totals{Usage: h.Usage, Cost: h.Cost, Turns: h.Turns, Steps: h.Steps}
 	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD
+	a.toldModel = h.Model
+	a.noteModel(a.s.cfg.Model.Info().Spec)
+}
+
+// noteModel tells the model in use of itself, where the conversation was last
+// told of another one.
+func (a *actor) noteModel(spec string) {
+	a.notes = slices.DeleteFunc(a.notes, func(b core.Block) bool { return b.Note == noteModel })
+	if spec == a.toldModel {
+		return
+	}
+	a.notes = append(a.notes, core.Block{
+		Type: core.BlockText, Note: noteModel,
+		Text: "<garuda_note>From here on you are running on the model " + core.Visible(spec) + ".</garuda_note>",
+	})
 }
 
 // wirePipeline connects what the pipeline asks, records and reports.
@@ -162,6 +184,25 @@ func (a *actor) setMode(mode string) error {
 		return fmt.Errorf("change the mode: %w", err)
 	}
 	a.journal.append(&session.Mode{Mode: mode, By: "user"})
+	return nil
+}
+
+// setModel drops what is bound to the model before; its caches start anew.
+func (a *actor) setModel(m llm.Model, maxOutput int) error {
+	if a.cancelTurn != nil {
+		return errors.New("change the model: a turn is running; stop it or wait for its end")
+	}
+	a.s.cfg.Model, a.s.cfg.Limits.MaxOutput = m, maxOutput
+	messages := session.WithoutThinking(a.conv.messages)
+	a.conv = conversation{fixedBytes: a.conv.fixedBytes}
+	for _, message := range messages {
+		a.conv.append(message)
+	}
+	spec := m.Info().Spec
+	if len(messages) > 0 {
+		a.journal.append(&session.Model{Model: spec})
+	}
+	a.noteModel(spec)
 	return nil
 }
 

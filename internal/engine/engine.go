@@ -118,6 +118,8 @@ type Session struct {
 	running runningCalls
 	// closeErr is set before done is closed.
 	closeErr error
+	// firstModel is the model that the session began with.
+	firstModel *llm.Info
 }
 
 // New starts a session. Close ends it.
@@ -125,7 +127,7 @@ func New(cfg Config) *Session {
 	cfg.setDefaults()
 	s := &Session{
 		cfg: cfg, log: newEventLog(),
-		mailbox: make(chan func(*actor)), done: make(chan struct{}),
+		mailbox: make(chan func(*actor)), done: make(chan struct{}), firstModel: cfg.Model.Info(),
 	}
 	a := newActor(s)
 	go a.loop()
@@ -136,7 +138,19 @@ func New(cfg Config) *Session {
 func (s *Session) ID() string { return s.cfg.ID }
 
 // Model says which model the session talks to.
-func (s *Session) Model() *llm.Info { return s.cfg.Model.Info() }
+func (s *Session) Model() *llm.Info {
+	info := s.firstModel
+	s.do(func(a *actor) { info = a.s.cfg.Model.Info() })
+	return info
+}
+
+// SetModel goes on with the same conversation and another model, with this
+// output limit in tokens. It is refused while a turn runs.
+func (s *Session) SetModel(m llm.Model, maxOutput int) error {
+	var err error
+	s.do(func(a *actor) { err = a.setModel(m, maxOutput) })
+	return err
+}
 
 // Subscribe reads the session's events from number from on (0 for all that are kept).
 func (s *Session) Subscribe(from int64) *Subscription { return s.log.subscribe(from) }

@@ -463,3 +463,35 @@ func TestLogForgetsWhatEveryoneHasSeen(t *testing.T) {
 		t.Errorf("%d entries are kept, want at most %d", n, 2*keptEntries)
 	}
 }
+
+func TestModelSwitch(t *testing.T) {
+	thought := func(context.Context, *llm.Request, func(llm.Event)) (*llm.Response, error) {
+		return response(core.StopEndTurn,
+			core.Block{Type: core.BlockThinking, Text: "hm", Provider: "fake", Opaque: `{"signature":"x"}`}, core.Text("one")), nil
+	}
+	b := newBench(t, Config{}, nil, thought)
+	b.turn("go")
+	other := &fakeModel{info: llm.Info{Spec: "fake/other"}, replies: []reply{says("two"), says("three")}}
+	if err := b.s.SetModel(other, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.s.Model().Spec; got != "fake/other" {
+		t.Errorf("the session says it talks to %s", got)
+	}
+	b.turn("next")
+	b.turn("and next")
+	sent := other.sent()
+	if n := len(sent[0].Messages[1].Blocks); n != 1 {
+		t.Errorf("the other model got %d blocks of the answer before, want the text alone", n)
+	}
+	first, second := sent[0].Messages[2], sent[1].Messages[4]
+	if len(first.Blocks) != 2 || first.Blocks[1].Note != "model" || len(second.Blocks) != 1 {
+		t.Errorf("the switch must be told once; got %+v and %+v", first.Blocks, second.Blocks)
+	}
+	if sent[0].MaxTokens != 4096 {
+		t.Errorf("output limit %d, want the new one", sent[0].MaxTokens)
+	}
+	if diff := cmp.Diff([]string{"user", "assistant", "end", "model", "user", "assistant", "end", "user", "assistant", "end"}, b.journal.types()); diff != "" {
+		t.Errorf("journal (-want +got):\n%s", diff)
+	}
+}

@@ -75,7 +75,7 @@ func (t *turnRun) begin() {
 		m.Blocks = append(m.Blocks, planNote())
 	}
 	m.Blocks = append(m.Blocks, t.a.notes...)
-	t.a.notes = nil
+	t.a.notes, t.a.toldModel = nil, t.cfg.Model.Info().Spec
 	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
 	t.a.journal.append(&session.User{Message: m})
 	t.a.journal.flush()

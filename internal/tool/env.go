@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"log/slog"
 	"path/filepath"
 
 	"garuda/internal/core"
@@ -18,8 +19,10 @@ type Env struct {
 	// CommandEnv is the environment a command gets, built and not inherited.
 	CommandEnv []string
 	// OutputDir is the session's folder for spilled command output, which
-	// read_file may read; empty where there is no journal.
-	OutputDir string
+	// read_file may read; empty where there is no journal. MakeOutputDir makes it
+	// when the first command needs it.
+	OutputDir     string
+	MakeOutputDir func() (string, error)
 	// MayRead is the policy's answer for one file that a search or a listing
 	// came across (an absolute path): false for sensitive and denied ones.
 	MayRead func(path string) bool
@@ -28,10 +31,18 @@ type Env struct {
 	CommandTimeoutMs int
 }
 
-// SpillPath is where the whole output of a call goes, or "" without a folder.
+// SpillPath is where the whole output of a call goes, or "" where it cannot be
+// kept; what was cut is then gone, and the result says so.
 func (e *Env) SpillPath(callID string) string {
-	if e.OutputDir == "" || !core.ValidSessionID(callID) {
+	if e.MakeOutputDir == nil || !core.ValidSessionID(callID) {
 		return ""
 	}
-	return filepath.Join(e.OutputDir, callID+".txt")
+	dir, err := e.MakeOutputDir()
+	if err != nil {
+		slog.Warn("no folder for the output of commands", "error", err)
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, callID+".txt")
 }

@@ -57,6 +57,14 @@ func (p *Prepared) Batchable() bool {
 	return p.Plan != nil && p.Plan.ReadOnly && p.Plan.Parallel && !p.Plan.Alone
 }
 
+// Failed is why the call cannot run at all, or "".
+func (p *Prepared) Failed() string {
+	if p.failure == nil {
+		return ""
+	}
+	return p.failure.Result.ResultText()
+}
+
 // CallResult is how a call ended, however it ended.
 type CallResult struct {
 	ID, Name, Target string
@@ -112,7 +120,7 @@ func (p *Pipeline) Run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 }
 
 func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Observer) *CallResult {
-	req := p.request(prep, repeat)
+	req := p.Request(prep, repeat)
 	decision, comment, err := p.decide(ctx, req)
 	switch {
 	case err != nil:
@@ -136,7 +144,8 @@ func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 	return out
 }
 
-func (p *Pipeline) request(prep *Prepared, repeat int) *DecisionRequest {
+// Request is what the decision function is asked about a prepared call.
+func (p *Pipeline) Request(prep *Prepared, repeat int) *DecisionRequest {
 	spec := prep.tool.Spec()
 	return &DecisionRequest{
 		CallID: prep.Use.ID, Tool: spec.Name, Class: spec.Class, Plan: prep.Plan,
@@ -195,7 +204,7 @@ func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, wa
 
 // check is how a running call asks about what only showed while it ran.
 func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, target string) error {
-	req := p.request(prep, 0)
+	req := p.Request(prep, 0)
 	req.Plan = &Plan{Target: target, Preview: target, Effects: effects, ReadOnly: prep.Plan.ReadOnly}
 	d, comment, err := p.decide(ctx, req)
 	if err != nil {

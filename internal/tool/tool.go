@@ -71,6 +71,10 @@ type Plan struct {
 // the tool resolved them (not yet followed through links).
 type Effects struct {
 	Reads, Writes []string
+	// Real says where a path of Reads or Writes leads, when that is through
+	// links. The tool opens exactly that place and follows no link on the way, so
+	// a decision that checks both spellings holds for the file that is used.
+	Real map[string]string
 	// Commands are texts for bash; OutsideSandbox asks to run them without isolation.
 	Commands       []string
 	OutsideSandbox bool

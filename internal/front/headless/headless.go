@@ -33,7 +33,9 @@ type Options struct {
 	// Partial adds stream_event lines to the stream.
 	Partial bool
 	// Verbose shows the calls on Stderr in the JSON formats too.
-	Verbose        bool
+	Verbose bool
+	// Activity shows the calls in place of the plain lines on Stderr; may be nil.
+	Activity       *lines.Activity
 	Stdout, Stderr io.Writer
 	// Init holds the fields of the system/init line that the session does not know.
 	Init Init
@@ -57,7 +59,8 @@ func Run(ctx context.Context, s *engine.Session, o Options) (int, error) {
 	r := &run{s: s, o: o, sub: s.Subscribe(0), out: json.NewEncoder(o.Stdout)}
 	r.out.SetEscapeHTML(false)
 	defer r.sub.Close()
-	if o.Format == Text || o.Verbose {
+	r.activity = o.Activity
+	if r.activity == nil && (o.Format == Text || o.Verbose) {
 		r.activity = &lines.Activity{Out: o.Stderr}
 	}
 	if o.Format == StreamJSON {
