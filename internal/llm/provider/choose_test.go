@@ -117,7 +117,7 @@ func TestServed(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	r := New(Options{Lookup: noEnv, Keys: keys{"K": "k"}, Clients: fakes(nil)})
+	r := New(Options{Lookup: noEnv, Keys: keys{"K": "k"}, Clients: fakes()})
 	e := &endpoint{name: "x", format: "chat", base: s.URL + "/v1", keyEnv: "K", local: true, headers: map[string]string{"X-Team": "red"}}
 	got, err := r.served(t.Context(), e, remoteLimit)
 	if d := cmp.Diff([]string{"qwen3:8b", "other"}, got); err != nil || d != "" {

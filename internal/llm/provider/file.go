@@ -17,7 +17,7 @@ import (
 
 const (
 	// maxFile is the largest models.json that is read, in bytes.
-	maxFile = 4 << 20
+	maxFile = 1 << 20
 	// maxTokens bounds windows and output limits that a file may claim.
 	maxTokens = 100_000_000
 )
@@ -51,7 +51,7 @@ type Definition struct {
 type ModelInfo struct {
 	// ContextWindow and MaxTokens, the output limit, are in tokens.
 	ContextWindow, MaxTokens int
-	Price                    *core.Price
+	Price                    Price
 	Thinking                 *bool
 	// TextToolCalls is whole, lines or off; see llm.Quirks.
 	TextToolCalls string
@@ -195,9 +195,8 @@ func (d *document) modelInfo(v hujson.Value, spec string) (ModelInfo, error) {
 		d.count("contextWindow", &m.ContextWindow, maxTokens),
 		d.count("maxTokens", &m.MaxTokens, maxTokens),
 		field{"price", func(v hujson.Value) error {
-			var err error
-			m.Price, err = d.price(v, spec)
-			return err
+			return d.object(v, "price of "+spec, d.dollars("input", &m.Price.Input), d.dollars("output", &m.Price.Output),
+				d.dollars("cacheRead", &m.Price.CacheRead), d.dollars("cacheWrite", &m.Price.CacheWrite))
 		}},
 		field{"thinking", func(v hujson.Value) error {
 			m.Thinking = new(bool)
@@ -208,26 +207,28 @@ func (d *document) modelInfo(v hujson.Value, spec string) (ModelInfo, error) {
 	return m, err
 }
 
-// price reads input and output, which must be there, and the two cache prices,
-// which are that of input when they are not.
-func (d *document) price(v hujson.Value, spec string) (*core.Price, error) {
-	var in, out, read, write *float64
-	err := d.object(v, "price of "+spec, d.dollars("input", &in), d.dollars("output", &out),
-		d.dollars("cacheRead", &read), d.dollars("cacheWrite", &write))
-	if err != nil {
-		return nil, err
+// Price is in US dollars for a million tokens; nil parts say nothing.
+type Price struct{ Input, Output, CacheRead, CacheWrite *float64 }
+
+// over returns base with what p says in its place. An unknown price becomes
+// known when p has input and output; what p then does not say of the cache costs
+// what input costs, so that a sum is never too small.
+func (p Price) over(base core.Price) core.Price {
+	if !base.Known {
+		if p.Input == nil || p.Output == nil {
+			return base
+		}
+		base = core.Price{CacheRead: *p.Input, CacheWrite: *p.Input, Known: true}
 	}
-	if in == nil || out == nil {
-		return nil, d.errorAt(v.StartOffset, "price of %s needs input and output", spec)
+	for _, part := range []struct {
+		to   *float64
+		from *float64
+	}{{&base.Input, p.Input}, {&base.Output, p.Output}, {&base.CacheRead, p.CacheRead}, {&base.CacheWrite, p.CacheWrite}} {
+		if part.from != nil {
+			*part.to = *part.from
+		}
 	}
-	p := &core.Price{Input: *in, Output: *out, CacheRead: *in, CacheWrite: *in, Known: true}
-	if read != nil {
-		p.CacheRead = *read
-	}
-	if write != nil {
-		p.CacheWrite = *write
-	}
-	return p, nil
+	return base
 }
 
 // KeyNames lists the names of every variable that may hold a provider's key:

@@ -32,7 +32,7 @@ type Options struct {
 	Lookup func(name string) (string, bool)
 	Keys   Keys
 	Clock  core.Clock
-	// Clients are the constructors by llm.Info.Format.
+	// Clients are the constructors by llm.Info.Format; nil means Clients().
 	Clients map[string]Constructor
 	// Transport carries the questions to servers which models they have; nil
 	// means a plain one of its own.
@@ -70,6 +70,9 @@ func New(o Options) *Registry {
 	r := &Registry{file: o.File, lookup: o.Lookup, keys: o.Keys, clock: o.Clock, clients: o.Clients, transport: o.Transport}
 	if r.file == nil {
 		r.file = &File{}
+	}
+	if r.clients == nil {
+		r.clients = Clients()
 	}
 	if r.clock == nil {
 		r.clock = core.SystemClock
@@ -247,10 +250,7 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice
 		if m.MaxTokens > 0 {
 			info.MaxOutput = m.MaxTokens
 		}
-		if m.Price != nil {
-			info.Price = *m.Price
-			info.Price.Known = true
-		}
+		info.Price = m.Price.over(info.Price)
 		if m.Thinking != nil {
 			info.Thinks = *m.Thinking
 		}
@@ -275,11 +275,11 @@ func notice(info *llm.Info) string {
 	const where = "under models in models.json"
 	switch {
 	case !info.Known && !info.Price.Known:
-		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens, cost unknown; set contextWindow and price %s", info.Spec, AssumedWindow, where)
+		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens, cost unknown; set contextWindow and price (input, output) %s", info.Spec, AssumedWindow, where)
 	case !info.Known:
 		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens; set contextWindow %s", info.Spec, AssumedWindow, where)
 	case !info.Price.Known:
-		return fmt.Sprintf("the cost of %s is unknown; set price %s", info.Spec, where)
+		return fmt.Sprintf("the cost of %s is unknown; set price (input, output) %s", info.Spec, where)
 	}
 	return ""
 }

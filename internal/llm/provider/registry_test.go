@@ -36,13 +36,10 @@ type fakeModel struct {
 	cfg llm.ClientConfig
 }
 
-func fakes(built *[]llm.ClientConfig) map[string]Constructor {
+func fakes() map[string]Constructor {
 	out := map[string]Constructor{}
 	for _, format := range []string{"anthropic", "chat", "responses"} {
 		out[format] = func(cfg llm.ClientConfig) (llm.Model, error) {
-			if built != nil {
-				*built = append(*built, cfg)
-			}
 			return &fakeModel{cfg: cfg}, nil
 		}
 	}
@@ -77,7 +74,7 @@ func registry(t *testing.T, file string, e map[string]string, k keys, s servers)
 			t.Fatal(err)
 		}
 	}
-	return New(Options{File: f, Lookup: env(e), Keys: k, Clients: fakes(nil), Transport: s})
+	return New(Options{File: f, Lookup: env(e), Keys: k, Clients: fakes(), Transport: s})
 }
 
 func TestResolve(t *testing.T) {
@@ -192,12 +189,32 @@ func TestBadAddressHarmsNoOther(t *testing.T) {
 
 func TestOverride(t *testing.T) {
 	r := registry(t, goodFile, nil, keys{}, nil)
-	c, err := r.Resolve("mock/m", &ModelInfo{ContextWindow: 7, Price: &core.Price{Input: 9}})
+	c, err := r.Resolve("mock/m", &ModelInfo{ContextWindow: 7, Price: Price{Input: dollars(9)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Info.ContextWindow != 7 || c.Info.MaxOutput != 4096 || !c.Info.Price.Known || c.Info.Price.Input != 9 {
+	if c.Info.ContextWindow != 7 || c.Info.MaxOutput != 4096 || c.Info.Price != (core.Price{Input: 9, Output: 2.5, CacheRead: 0.1, CacheWrite: 1, Known: true}) {
 		t.Errorf("%+v", c.Info)
+	}
+}
+
+func TestPrice(t *testing.T) {
+	known := core.Price{Input: 1, Output: 2, CacheRead: 0.1, CacheWrite: 1.5, Known: true}
+	for name, tt := range map[string]struct {
+		base core.Price
+		over Price
+		want core.Price
+	}{
+		"nothing said":      {known, Price{}, known},
+		"one part":          {known, Price{CacheWrite: dollars(0)}, core.Price{Input: 1, Output: 2, CacheRead: 0.1, Known: true}},
+		"whole, unknown":    {core.Price{}, Price{Input: dollars(3), Output: dollars(4)}, core.Price{Input: 3, Output: 4, CacheRead: 3, CacheWrite: 3, Known: true}},
+		"free":              {core.Price{}, Price{Input: dollars(0), Output: dollars(0)}, core.Price{Known: true}},
+		"half of it":        {core.Price{}, Price{Input: dollars(3), CacheRead: dollars(1)}, core.Price{}},
+		"unknown and quiet": {core.Price{}, Price{}, core.Price{}},
+	} {
+		if d := cmp.Diff(tt.want, tt.over.over(tt.base)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
 	}
 }
 

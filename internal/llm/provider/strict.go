@@ -36,20 +36,26 @@ type document struct {
 
 // parseDocument reads JSON with comments and trailing commas.
 func parseDocument(path string, data []byte) (*document, hujson.Value, error) {
-	d := &document{path: path, data: data}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	d.data = data
+	d := &document{path: path, data: data}
 	v, err := hujson.Parse(data)
 	if err == nil {
 		return d, v, nil
 	}
-	// hujson puts "hujson: line 3, column 5: " before what is wrong.
+	// hujson puts "hujson: line 3, column 5: " before what is wrong, with columns in bytes.
 	var line, column int
 	text := strings.TrimPrefix(err.Error(), "hujson: ")
-	if n, _ := fmt.Sscanf(text, "line %d, column %d:", &line, &column); n == 2 {
-		_, text, _ = strings.Cut(text, ": ")
+	if n, _ := fmt.Sscanf(text, "line %d, column %d:", &line, &column); n != 2 {
+		return nil, v, &FileError{Path: path, Problem: text}
 	}
-	return d, v, &FileError{Path: path, Line: line, Column: column, Problem: text}
+	_, text, _ = strings.Cut(text, ": ")
+	offset := column - 1
+	for rest := data; line > 1; line-- {
+		end := bytes.IndexByte(rest, '\n') + 1
+		offset += end
+		rest = rest[end:]
+	}
+	return nil, v, d.errorAt(offset, "%s", text)
 }
 
 func (d *document) errorAt(offset int, format string, args ...any) error {
