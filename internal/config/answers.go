@@ -37,6 +37,9 @@ func AddProjectRule(home, root, text string) error {
 }
 
 func addRule(path, text string) error {
+	if !filepath.IsAbs(path) {
+		return errors.New("there is no home folder to keep it in")
+	}
 	if _, err := rule().parse(text); err != nil {
 		return err
 	}

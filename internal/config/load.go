@@ -17,7 +17,8 @@ const maxFile = 1 << 20
 
 // Options say where settings come from.
 type Options struct {
-	// Home is the folder of the user's configuration: GARUDA_HOME, or ~/.garuda.
+	// Home is the folder of the user's configuration: GARUDA_HOME, or ~/.garuda. It is
+	// absolute; where there is none, no file of the user is read.
 	Home string
 	// UserHome serves to show paths below it with a tilde; may be empty.
 	UserHome string
@@ -85,8 +86,12 @@ type trustedFile struct {
 }
 
 func (o *Options) files() []trustedFile {
-	files := []trustedFile{{path: filepath.Join(o.Home, "settings.json"), source: Source{Kind: User}}}
-	if o.Root != "" {
+	var files []trustedFile
+	// A relative home would make files of the current folder the user's own.
+	if filepath.IsAbs(o.Home) {
+		files = append(files, trustedFile{path: filepath.Join(o.Home, "settings.json"), source: Source{Kind: User}})
+	}
+	if filepath.IsAbs(o.Home) && o.Root != "" {
 		files = append(files, trustedFile{path: UserProjectFile(o.Home, o.Root), source: Source{Kind: UserProject}})
 	}
 	if o.File != "" {

@@ -302,3 +302,18 @@ func FuzzParse(f *testing.F) {
 		with.Values()
 	})
 }
+
+// Without a home folder, files of the current folder must not pass for the user's.
+func TestNoHomeReadsNoUserFiles(t *testing.T) {
+	p := newPlace(t)
+	p.write(filepath.Join(p.root, "settings.json"), `{"executor": "host"}`)
+	p.write(filepath.Join(p.root, UserProjectFile("", p.root)), `{"executor": "host"}`)
+	t.Chdir(p.root)
+	s, _ := p.load(Options{Root: p.root})
+	if s.Executor != "auto" {
+		t.Error("a file of the project was read as the user's")
+	}
+	if err := AddProjectRule("", p.root, "bash(x)"); err == nil {
+		t.Error("a rule was written without a home folder")
+	}
+}
