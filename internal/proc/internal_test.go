@@ -5,43 +5,15 @@ package proc
 import (
 	"context"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"garuda/internal/core"
 	"garuda/internal/sandbox"
 )
-
-func TestKeeperKeepsBothEnds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(-1, 40).Draw(t, "limit")
-		chunks := rapid.SliceOf(rapid.SliceOfN(rapid.Byte(), 0, 30)).Draw(t, "chunks")
-		k := newKeeper(limit)
-		for _, c := range chunks {
-			k.write(c)
-		}
-		all, got := slices.Concat(chunks...), k.captured()
-		if got.Total != int64(len(all)) {
-			t.Fatalf("total %d of %d", got.Total, len(all))
-		}
-		limit = max(limit, 0)
-		if len(all) <= limit {
-			if string(got.Head) != string(all) || len(got.Tail) != 0 {
-				t.Fatalf("kept %q and %q of %q", got.Head, got.Tail, all)
-			}
-			return
-		}
-		head, tail := all[:limit-limit/2], all[len(all)-limit/2:]
-		if string(got.Head) != string(head) || string(got.Tail) != string(tail) {
-			t.Fatalf("kept %q and %q of %q", got.Head, got.Tail, all)
-		}
-	})
-}
 
 // instantClock ends every wait at once.
 type instantClock struct{ core.Clock }
