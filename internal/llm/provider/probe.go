@@ -84,7 +84,7 @@ func (r *Registry) served(ctx context.Context, e *endpoint, limit time.Duration)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("ask %s for its models: HTTP %d", e.base, resp.StatusCode)
+		return nil, &statusError{base: e.base, status: resp.StatusCode}
 	}
 	return readServed(io.LimitReader(resp.Body, maxList))
 }

@@ -1,0 +1,56 @@
+package provider
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// answers is a transport that gives one status, or an error.
+type answers struct {
+	status int
+	err    error
+}
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	return &http.Response{StatusCode: a.status, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+}
+
+func TestReach(t *testing.T) {
+	file, err := ParseFile("models.json", []byte(`{"providers":{"mock":{"type":"openai-compatible","baseUrl":"http://127.0.0.1:9/v1"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name string
+		answers
+		want string
+	}{
+		{"no such list", answers{status: 404}, ""},
+		{"not for GET", answers{status: 405}, ""},
+		{"key refused", answers{status: 401}, "is not accepted"},
+		{"broken", answers{status: 502}, "HTTP 502"},
+		{"not there", answers{err: errors.New("connection refused")}, "connection refused"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r := New(Options{File: file, Lookup: func(string) (string, bool) { return "", false }, Keys: noKeys{}, Transport: tc.answers})
+			c, err := r.Resolve("mock/m", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = r.Reach(t.Context(), c)
+			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("Reach: %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// noKeys has none.
+type noKeys struct{}
+
+func (noKeys) Key(string) (value, source string, ok bool) { return "", "", false }
