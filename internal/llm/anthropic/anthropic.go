@@ -51,6 +51,14 @@ func (m *model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 		return nil, err
 	}
 	defer reply.Close()
+	resp, err := decode(reply, emit)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Finish(resp, body), nil
+}
+
+func decode(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
 	if reply.JSON {
 		return nil, unstreamed(reply)
 	}
@@ -58,7 +66,7 @@ func (m *model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 	if err := reply.Each(a); err != nil {
 		return nil, err
 	}
-	return wire.Finish(a.response(), body), nil
+	return a.response(), nil
 }
 
 // unstreamed is why a JSON document came instead of a stream: some proxies send

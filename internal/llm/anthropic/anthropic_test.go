@@ -285,6 +285,6 @@ func TestEmptyAnswer(t *testing.T) {
 	}
 }
 
-func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect) }
+func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect, decode) }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }

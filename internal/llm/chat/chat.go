@@ -113,15 +113,7 @@ func (m *model) stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 	}
 	defer reply.Close()
 	a := newAnswer(reply, emit, req.Tools, m.cfg.Quirks.TextToolCalls, m.enc.ids)
-	if reply.JSON {
-		err = a.document()
-	} else {
-		err = reply.Each(a)
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp, err := a.response()
+	resp, err := a.decode()
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/llmtest"
+	"garuda/internal/llm/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -408,6 +409,10 @@ func TestResponsesFallback(t *testing.T) {
 	}
 }
 
-func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect) }
+func FuzzAnswer(f *testing.F) {
+	llmtest.FuzzStream(f, dialect, func(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
+		return newAnswer(reply, emit, hello().Tools, textCallsLines, nil).decode()
+	})
+}
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }

@@ -125,6 +125,18 @@ func newAnswer(reply *wire.Reply, emit func(llm.Event), tools []llm.ToolSpec, mo
 	return a
 }
 
+// decode reads the reply to its end.
+func (a *answer) decode() (*llm.Response, error) {
+	read := func() error { return a.reply.Each(a) }
+	if a.reply.JSON {
+		read = a.document
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	return a.response()
+}
+
 // Complete is true from the finish reason on, or when the server said that it
 // was done.
 func (a *answer) Complete() bool { return a.resp.RawStop != "" || a.done && a.chosen }

@@ -2,48 +2,43 @@ package llmtest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
+	"garuda/internal/llm/wire"
 )
 
-// FuzzStream feeds a client whatever a server may send: it must end, and in
-// either one response or one error.
-func FuzzStream(f *testing.F, d Dialect) {
+// FuzzStream feeds a client's decoder whatever a server may send: it must end, in
+// either one response or one typed error.
+func FuzzStream(f *testing.F, d Dialect, decode func(*wire.Reply, func(llm.Event)) (*llm.Response, error)) {
 	f.Add(strings.Join(d.Frames(full()), ""))
 	f.Add(d.ErrorFrame)
 	f.Add(strings.Join(d.Frames(Reply{Text: []string{`{"name":"bash","arguments":{}}`}}), ""))
-	var sent string
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		Stream(sent)(w, r, nil)
-	}))
-	f.Cleanup(srv.Close)
-	m, err := d.New(llm.ClientConfig{Info: &llm.Info{Spec: "test/m", ID: "m", Thinks: true}, BaseURL: srv.URL + d.Base})
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() { closeIdle(m) })
+	info := &llm.Info{Spec: "test/m", ID: "m"}
 	f.Fuzz(func(t *testing.T, in string) {
-		sent = in
-		r := Ask(t.Context(), m, hello())
-		if (r.Resp == nil) == (r.Err == nil) {
-			t.Fatalf("%v, %v", r.Resp, r.Err)
+		reply := wire.Recorded(t.Context(), info, strings.NewReader(in))
+		defer reply.Close()
+		resp, err := decode(reply, func(llm.Event) {})
+		if (resp == nil) == (err == nil) {
+			t.Fatalf("%v, %v", resp, err)
 		}
-		if r.Err != nil {
+		if err != nil {
+			if _, ok := errors.AsType[*llm.Error](err); !ok {
+				t.Fatalf("an error without type: %v", err)
+			}
 			return
 		}
-		ids := map[string]bool{}
-		for _, c := range r.Resp.Message.ToolUses() {
-			if c.ID == "" || ids[c.ID] {
-				t.Fatalf("call ids in %+v", r.Resp.Message)
+		for _, b := range wire.Finish(resp, &wire.Body{}).Message.Blocks {
+			if !utf8.ValidString(b.Text) || b.Type == core.BlockToolUse && b.ID == "" {
+				t.Fatalf("%+v", b)
 			}
-			ids[c.ID] = true
 		}
 	})
 }

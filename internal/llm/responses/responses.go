@@ -69,14 +69,21 @@ func (m *model) stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 		return nil, err
 	}
 	defer reply.Close()
-	a := &answer{reply: reply, emit: emit}
-	if reply.JSON {
-		err = a.document()
-	} else {
-		err = reply.Each(a)
-	}
+	resp, err := decode(reply, emit)
 	if err != nil {
 		return nil, err
 	}
-	return wire.Finish(a.response(), body), nil
+	return wire.Finish(resp, body), nil
+}
+
+func decode(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
+	a := &answer{reply: reply, emit: emit}
+	read := func() error { return reply.Each(a) }
+	if reply.JSON {
+		read = a.document
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	return a.response(), nil
 }

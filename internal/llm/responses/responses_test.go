@@ -212,6 +212,6 @@ func TestErrorEvents(t *testing.T) {
 	}
 }
 
-func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect) }
+func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect, decode) }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }

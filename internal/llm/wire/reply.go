@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/sse"
 )
@@ -41,6 +42,17 @@ type Reply struct {
 	gotByte bool
 	ended   bool
 	partial bool
+}
+
+// Recorded is a reply whose events are read from src instead of a connection: for
+// fuzzing and for reading a recorded stream. It has no limits and no address.
+func Recorded(ctx context.Context, info *llm.Info, src io.Reader) *Reply {
+	inner, cancel := context.WithCancelCause(ctx)
+	r := &Reply{client: &Client{info: info, clock: core.SystemClock}, parent: ctx, ctx: inner, cancel: cancel, status: http.StatusOK, gotByte: true}
+	r.dog = &watchdog{clock: core.SystemClock, cancel: cancel, done: true}
+	r.body = io.NopCloser(src)
+	r.events = sse.NewReader((*watched)(r))
+	return r
 }
 
 func (r *Reply) open(resp *http.Response) {
