@@ -13,7 +13,7 @@ func Ledger(g Graph, required []string, document string) []string {
 	used := map[string]string{}
 	for _, pkg := range g.packages() {
 		for _, i := range g[pkg] {
-			if standard(i.Package) || g.own(i.Package) {
+			if standard(i.Package) || g.own(i.Package) || covers("internal", i.Package) {
 				continue
 			}
 			module := moduleOf(i.Package, required)
