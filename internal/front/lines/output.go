@@ -58,13 +58,14 @@ func (a *Activity) output(e engine.ToolOutput) {
 		p = &o.streams[1]
 	}
 	o.skipped += e.Skipped
+	now := a.now()
 	for data := e.Data; ; {
 		line, rest, whole := bytes.Cut(data, []byte("\n"))
 		p.add(line)
 		if !whole {
 			return
 		}
-		a.outputLine(e.ID, o, p)
+		a.outputLine(e.ID, o, p, now)
 		data = rest
 	}
 }
@@ -91,12 +92,11 @@ func (p *partial) add(data []byte) {
 }
 
 // outputLine ends the stream's line: it is shown, or kept for the end.
-func (a *Activity) outputLine(id string, o *output, p *partial) {
+func (a *Activity) outputLine(id string, o *output, p *partial, now time.Time) {
 	if p.cut {
 		p.data = append(p.data, "…"...)
 	}
 	o.lines++
-	now := a.now()
 	if o.lines <= firstLines {
 		o.lastShown = now
 		a.shown(id, printed(p.data))
@@ -131,7 +131,7 @@ func (a *Activity) finishOutput(r *tool.CallResult) {
 	delete(a.outputs, r.ID)
 	for i := range o.streams {
 		if p := &o.streams[i]; len(p.data) > 0 {
-			a.outputLine(r.ID, o, p)
+			a.outputLine(r.ID, o, p, o.lastShown)
 		}
 	}
 	tail := min(o.waiting, lastLines)
