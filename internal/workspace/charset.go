@@ -48,9 +48,10 @@ func (e Encoding) codec() codec {
 
 const byteOrderMark = '\ufeff'
 
-// markOf tells the charset from a byte order mark, and the mark's length. What
+// MarkOf tells the charset from the byte order mark at the beginning, and how many
+// bytes that has; without one it is UTF-8 and 0. What
 // begins like UTF-32 is not taken for UTF-16.
-func markOf(raw []byte) (Encoding, int) {
+func MarkOf(raw []byte) (Encoding, int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
 		return UTF8, 3

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -21,7 +22,9 @@ type folder interface {
 	readlink(rel string) (string, error)
 	// open opens a regular file for reading, without ever waiting; anything else
 	// is a *kindError and was not opened.
-	open(rel string) (*os.File, Info, error)
+	open(rel string) (file, Info, error)
+	// openListed is open for an entry that list just told to be a regular file.
+	openListed(rel string) (file, Info, error)
 	// list reads a folder's entries, in no order.
 	list(rel string) ([]dirEntry, error)
 	sub(rel string) (folder, error)
@@ -37,6 +40,13 @@ type folder interface {
 	// sync makes the folder's entries durable, where the system can.
 	sync() error
 	close()
+}
+
+// file is a file open for reading.
+type file interface {
+	io.ReadCloser
+	// control lends the descriptor to f.
+	control(f func(fd uintptr)) error
 }
 
 // dirEntry is one name in a folder. The kind is KindOther where reading the

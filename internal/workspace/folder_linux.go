@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -114,7 +115,7 @@ func (f *fdFolder) readlink(rel string) (string, error) {
 	}
 }
 
-func (f *fdFolder) open(rel string) (*os.File, Info, error) {
+func (f *fdFolder) open(rel string) (file, Info, error) {
 	place, before, err := f.look(rel)
 	if err != nil {
 		return nil, Info{}, err
@@ -127,25 +128,72 @@ func (f *fdFolder) open(rel string) (*os.File, Info, error) {
 	default:
 		return nil, Info{}, &kindError{before.Kind}
 	}
-	var fsys unix.Statfs_t
-	if err := unix.Fstatfs(place, &fsys); err == nil && (fsys.Type == unix.PROC_SUPER_MAGIC || fsys.Type == unix.SYSFS_MAGIC) {
-		return nil, Info{}, &kindError{KindOther} // proc or sysfs mounted inside the root
+	if kernelFiles(place) {
+		return nil, Info{}, &kindError{KindOther}
 	}
+	opened, after, err := f.openListed(rel)
+	if err == nil && !after.sameFile(before) {
+		_ = opened.Close()
+		return nil, Info{}, errSwapped
+	}
+	return opened, after, err
+}
+
+// kernelFiles reports whether a descriptor lies in proc or sysfs, which may be
+// mounted inside the root too.
+func kernelFiles(fd int) bool {
+	var fsys unix.Statfs_t
+	return unix.Fstatfs(fd, &fsys) == nil && (fsys.Type == unix.PROC_SUPER_MAGIC || fsys.Type == unix.SYSFS_MAGIC)
+}
+
+func (f *fdFolder) openListed(rel string) (file, Info, error) {
 	fd, err := f.openat2(rel, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, Info{}, err
 	}
 	var st unix.Stat_t
-	err = unix.Fstat(fd, &st)
-	after := infoFromStat(&st)
-	if err == nil && !after.sameFile(before) {
-		err = errSwapped
-	}
-	if err != nil {
+	if err := unix.Fstat(fd, &st); err != nil {
 		_ = unix.Close(fd)
-		return nil, Info{}, err
+		return nil, Info{}, &fs.PathError{Op: "stat", Path: rel, Err: err}
 	}
-	return os.NewFile(uintptr(fd), rel), after, nil
+	info := infoFromStat(&st)
+	if info.Kind != KindFile {
+		_ = unix.Close(fd)
+		return nil, Info{}, &kindError{info.Kind}
+	}
+	return &fdFile{fd: fd}, info, nil
+}
+
+// fdFile is a regular file by its descriptor. An os.File would try to have it
+// polled, which costs two calls to the kernel for each of a search's thousands
+// of files and never works for regular ones.
+type fdFile struct{ fd int }
+
+func (f *fdFile) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	const most = 1 << 30 // what every system takes in one call
+	n, err := retry(func() (int, error) { return unix.Read(f.fd, p[:min(len(p), most)]) })
+	switch {
+	case err != nil:
+		return 0, &fs.PathError{Op: "read", Path: "file", Err: err}
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Close may be called once.
+func (f *fdFile) Close() error {
+	fd := f.fd
+	f.fd = -1
+	return unix.Close(fd)
+}
+
+func (f *fdFile) control(use func(fd uintptr)) error {
+	use(uintptr(f.fd))
+	return nil
 }
 
 func (f *fdFolder) list(rel string) ([]dirEntry, error) {
@@ -154,6 +202,9 @@ func (f *fdFolder) list(rel string) ([]dirEntry, error) {
 		return nil, err
 	}
 	defer unix.Close(fd)
+	if kernelFiles(fd) {
+		return nil, &kindError{KindOther}
+	}
 	return readEntries(fd, rel)
 }
 

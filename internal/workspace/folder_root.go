@@ -20,6 +20,17 @@ func openRootFolder(path string) (folder, error) {
 	return &rootFolder{r}, nil
 }
 
+// osFile is a file of the os package.
+type osFile struct{ *os.File }
+
+func (f osFile) control(use func(fd uintptr)) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	return conn.Control(use)
+}
+
 // step opens a child folder that is not a link.
 func (f *rootFolder) step(name string) (*rootFolder, error) {
 	before, err := f.r.Lstat(name)
@@ -87,7 +98,9 @@ func (f *rootFolder) readlink(rel string) (string, error) {
 	return dir.r.Readlink(name)
 }
 
-func (f *rootFolder) open(rel string) (*os.File, Info, error) {
+func (f *rootFolder) openListed(rel string) (file, Info, error) { return f.open(rel) }
+
+func (f *rootFolder) open(rel string) (file, Info, error) {
 	dir, name, done, err := f.parent(rel)
 	if err != nil {
 		return nil, Info{}, err
@@ -102,19 +115,19 @@ func (f *rootFolder) open(rel string) (*os.File, Info, error) {
 	} else if kind != KindFile {
 		return nil, Info{}, &kindError{kind}
 	}
-	file, err := dir.r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	opened, err := dir.r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return nil, Info{}, err
 	}
-	after, err := file.Stat()
+	after, err := opened.Stat()
 	if err == nil && !os.SameFile(before, after) {
 		err = errSwapped
 	}
 	if err != nil {
-		_ = file.Close()
+		_ = opened.Close()
 		return nil, Info{}, err
 	}
-	return file, infoFrom(after), nil
+	return osFile{opened}, infoFrom(after), nil
 }
 
 func (f *rootFolder) list(rel string) ([]dirEntry, error) {
@@ -123,12 +136,12 @@ func (f *rootFolder) list(rel string) ([]dirEntry, error) {
 		return nil, err
 	}
 	defer sub.close()
-	file, err := sub.(*rootFolder).r.Open(".")
+	dir, err := sub.(*rootFolder).r.Open(".")
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	entries, err := file.ReadDir(-1)
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
 	out := make([]dirEntry, len(entries))
 	for i, e := range entries {
 		out[i] = dirEntry{e.Name(), kindOf(e.Type())}
@@ -171,12 +184,12 @@ func (f *rootFolder) remove(name string) error                  { return f.r.Rem
 func (f *rootFolder) close()                                    { _ = f.r.Close() }
 
 func (f *rootFolder) sync() error {
-	file, err := f.r.Open(".")
+	dir, err := f.r.Open(".")
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if err := file.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !syncUnsupported(err) {
+	defer dir.Close()
+	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !syncUnsupported(err) {
 		return err
 	}
 	return nil

@@ -30,6 +30,15 @@ type Path struct {
 	rel   string // Real below mount, with slashes
 }
 
+// Through is the path with where it leads, when that is through links; else nil.
+// It is what a tool declares of it beside the path.
+func (p Path) Through() map[string]string {
+	if p.Real == p.Abs {
+		return nil
+	}
+	return map[string]string{p.Abs: p.Real}
+}
+
 // maxLinks is how many symbolic links one path may lead through, as in the kernel.
 const maxLinks = 40
 
@@ -283,4 +292,9 @@ func (w *Workspace) NotFound(p Path, keep func(abs string) bool) error {
 		}
 	}
 	return out
+}
+
+// Split returns the folder that holds p, as a real path, and p's own name.
+func (p Path) Split() (dir, name string) {
+	return filepath.Dir(p.Real), filepath.Base(p.Real)
 }

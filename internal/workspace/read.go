@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 )
 
@@ -39,20 +38,43 @@ func snapshotOf(info Info) Snapshot {
 
 // File is an open regular file with how it looked when it was opened.
 type File struct {
-	*os.File
 	Info     Info
 	Snapshot Snapshot // without a hash
+
+	file file
 }
+
+func (f *File) Read(p []byte) (int, error) { return f.file.Read(p) }
+
+// Close may be called once.
+func (f *File) Close() error { return f.file.Close() }
 
 // Open opens the file that p.Real names for reading. Pipes, devices and sockets
 // are refused without being opened, and no link is followed. Errors: as
 // Resolve, and *NotFoundError, *FolderError, *ChangedError.
 func (w *Workspace) Open(p Path) (*File, error) {
 	f, info, err := p.mount.dir.open(p.rel)
+	return w.opened(p, f, info, err)
+}
+
+// Open opens a file that a walk came across, with fewer looks at it than
+// Workspace.Open takes: the walk has just seen that it is a regular file.
+func (e *Entry) Open() (*File, error) {
+	if e.Kind != KindFile {
+		return nil, e.w.failure("read", e.Path(), &kindError{e.Kind})
+	}
+	f, info, err := e.mount.dir.openListed(e.rel)
+	if err != nil {
+		return e.w.opened(e.Path(), f, info, err)
+	}
+	return &File{Info: info, Snapshot: snapshotOf(info), file: f}, nil
+}
+
+func (w *Workspace) opened(p Path, f file, info Info, err error) (*File, error) {
 	if err != nil {
 		return nil, w.failure("read", p, err)
 	}
-	return &File{File: f, Info: info, Snapshot: snapshotOf(info)}, nil
+	return &File{Info: info, Snapshot: snapshotOf(info), file: f}, nil
 }
 
 // Contents are a whole file's bytes as they are on the disk.
@@ -113,7 +135,7 @@ const binaryHead = 8 << 10
 // IsBinary reports whether the beginning of a file shows that it is no text: a
 // NUL in its first 8 KB, unless a byte order mark says that it is UTF-16.
 func IsBinary(head []byte) bool {
-	if enc, _ := markOf(head); enc == UTF16LE || enc == UTF16BE {
+	if enc, _ := MarkOf(head); enc == UTF16LE || enc == UTF16BE {
 		return false
 	}
 	return bytes.IndexByte(head[:min(len(head), binaryHead)], 0) >= 0

@@ -66,7 +66,7 @@ type Text struct {
 // whether that makes sense. The bytes must not be changed afterwards.
 func Decode(raw []byte) *Text {
 	t := &Text{raw: raw}
-	t.Encoding, t.start = markOf(raw)
+	t.Encoding, t.start = MarkOf(raw)
 	t.BOM = t.start > 0
 	if t.Encoding == UTF8 && utf8.Valid(raw[t.start:]) && bytes.IndexByte(raw, '\r') < 0 {
 		t.LF = string(raw[t.start:])

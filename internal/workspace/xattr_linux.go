@@ -12,19 +12,9 @@ import (
 // keepXattrs copies extended attributes, among them access control lists, and
 // names those that the system did not let through. Labels that the kernel gives
 // every new file (security.*) are not worth a word.
-func keepXattrs(to, from *os.File) (notes []string) {
-	src, err := from.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	dst, err := to.SyscallConn()
-	if err != nil {
-		return nil
-	}
-	_ = src.Control(func(srcFD uintptr) {
-		_ = dst.Control(func(dstFD uintptr) {
-			notes = copyXattrs(int(dstFD), int(srcFD))
-		})
+func keepXattrs(to *os.File, from file) (notes []string) {
+	_ = from.control(func(src uintptr) {
+		_ = osFile{to}.control(func(dst uintptr) { notes = copyXattrs(int(dst), int(src)) })
 	})
 	return notes
 }

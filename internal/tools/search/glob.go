@@ -1,0 +1,211 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // for the description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"garuda/internal/tool"
+	"garuda/internal/workspace"
+)
+
+const (
+	globLimit    = 200
+	maxGlobLimit = 1000
+)
+
+//go:embed glob.md
+var globDescription string
+
+type globTool struct{}
+
+type globInput struct {
+	Pattern        string `json:"pattern"`
+	Path           string `json:"path,omitempty" jsonschema:"folder; default: the root"`
+	Limit          int    `json:"limit,omitempty" jsonschema:"default 200, at most 1000"`
+	IncludeIgnored bool   `json:"include_ignored,omitempty"`
+}
+
+const globSchema = `{"type":"object","properties":{` +
+	`"pattern":{"type":"string"},` +
+	`"path":{"type":"string","description":"folder; default: the root"},` +
+	`"limit":{"type":"integer","minimum":1,"description":"default 200, at most 1000"},` +
+	`"include_ignored":{"type":"boolean"}},` +
+	`"required":["pattern"],"additionalProperties":false}`
+
+func (globTool) Spec() *tool.Spec {
+	return &tool.Spec{
+		Name: "glob", Description: strings.TrimSpace(globDescription),
+		Class: tool.ClassRead, Set: "core", Schema: json.RawMessage(globSchema),
+	}
+}
+
+// globCall is a planned search by name.
+type globCall struct {
+	from    workspace.Path
+	pattern pattern
+	limit   int
+	opt     workspace.WalkOptions
+}
+
+func (globTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
+	in, err := decode[globInput](input)
+	if err != nil {
+		return nil, err
+	}
+	pat, err := newPattern(in.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	from, err := env.Workspace.Resolve(cmp.Or(in.Path, "."))
+	if err != nil {
+		return nil, err
+	}
+	call := &globCall{from: from, pattern: pat, limit: min(cmp.Or(in.Limit, globLimit), maxGlobLimit)}
+	call.opt = workspace.WalkOptions{
+		IncludeIgnored: in.IncludeIgnored,
+		NodeModules:    strings.Contains(in.Pattern, "node_modules") || strings.Contains(in.Path, "node_modules"),
+	}
+	return &tool.Plan{
+		Target: from.Rel, ReadOnly: true, Parallel: true, Input: call,
+		Effects: tool.Effects{Reads: []string{from.Abs}, Real: from.Through()},
+	}, nil
+}
+
+// found is one file that matches.
+type found struct {
+	path string
+	time time.Time
+}
+
+// globber collects what matches while the walk goes on.
+type globber struct {
+	call *globCall
+	env  *tool.Env
+
+	mu          sync.Mutex
+	here, below []found
+	files       int // that were looked at
+	folders     int // that match although files are wanted
+}
+
+func (g *globber) visit(_ int, e *workspace.Entry) error {
+	p := e.Path()
+	folder := e.Kind == workspace.KindFolder
+	if folder && !g.env.MayRead(p.Abs) {
+		return workspace.SkipFolder
+	}
+	here, below := g.call.pattern.match(relative(g.call.from, p))
+	if folder != g.call.pattern.folders {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if folder && here {
+			g.folders++
+		} else if !folder {
+			g.files++
+		}
+		return nil
+	}
+	var match found
+	named := (here || below) && g.mayName(p)
+	if named {
+		info, err := g.env.Workspace.Lstat(p)
+		if err != nil {
+			named = false // removed meanwhile
+		}
+		match = found{showPath(p.Rel), info.ModTime}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.files++
+	switch {
+	case named && here:
+		g.here = append(g.here, match)
+	case named && len(g.here) == 0:
+		g.below = append(g.below, match)
+	}
+	return nil
+}
+
+// mayName reports whether a listing may name this entry; a link is judged by
+// where it leads too, and one that leads outside is not named.
+func (g *globber) mayName(p workspace.Path) bool {
+	if !g.env.MayRead(p.Abs) {
+		return false
+	}
+	if p.Info.Kind != workspace.KindLink {
+		return p.Info.Kind == workspace.KindFile || p.Info.Kind == workspace.KindFolder
+	}
+	to, err := g.env.Workspace.Resolve(p.Abs)
+	return err == nil && to.Exists && to.Info.Kind == workspace.KindFile && g.env.MayRead(to.Real)
+}
+
+func (globTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	call, ok := c.Plan.Input.(*globCall)
+	if !ok {
+		return nil, errors.New("the plan is of another tool")
+	}
+	if !call.from.Exists {
+		return nil, c.Env.Workspace.NotFound(call.from, c.Env.MayRead)
+	}
+	g := &globber{call: call, env: c.Env}
+	report, err := c.Env.Workspace.Walk(ctx, call.from, call.opt, g.visit)
+	ended := ctx.Err()
+	if err != nil && ended == nil {
+		return nil, err
+	}
+	out := g.output(report)
+	if ended != nil {
+		out.IsError = true
+		out.Text = fmt.Sprintf("Error: the search was ended early (%v); it found this much:\n%s", context.Cause(ctx), out.Text)
+	}
+	return out, nil
+}
+
+func (g *globber) output(report *workspace.WalkReport) *tool.Output {
+	list, note := g.here, ""
+	if len(list) == 0 && len(g.below) > 0 {
+		list = g.below
+		note = fmt.Sprintf("[nothing matches %s from %s on; these match it below]", g.call.pattern.text, g.call.from.Rel)
+	}
+	if len(list) == 0 {
+		return &tool.Output{Text: g.nothing(report), Summary: "0 files"}
+	}
+	slices.SortFunc(list, func(a, b found) int {
+		return cmp.Or(b.time.Compare(a.time), cmp.Compare(a.path, b.path))
+	})
+	var b strings.Builder
+	for _, f := range list[:min(len(list), g.call.limit)] {
+		b.WriteString(f.path)
+		b.WriteByte('\n')
+	}
+	if note != "" {
+		b.WriteString(note + "\n")
+	}
+	if len(list) > g.call.limit {
+		fmt.Fprintf(&b, "[the %d newest of %d; narrow the pattern or raise limit (at most %d)]\n", g.call.limit, len(list), maxGlobLimit)
+	}
+	if report.NodeModules > 0 && !g.call.opt.IncludeIgnored {
+		b.WriteString("[node_modules was left out; name it in the pattern or set include_ignored]\n")
+	}
+	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Summary: counted(len(list), "file", "files")}
+}
+
+func (g *globber) nothing(report *workspace.WalkReport) string {
+	what := counted(g.files, "file", "files")
+	if g.call.pattern.folders {
+		what = counted(g.files, "folder", "folders")
+	}
+	parts := append([]string{what + " looked at"}, unseen(report, g.call.opt.IncludeIgnored)...)
+	if g.folders > 0 {
+		parts = append(parts, counted(g.folders, "folder matches", "folders match")+"; end the pattern in / to list folders")
+	}
+	return fmt.Sprintf("No files match %s in %s: %s.", g.call.pattern.text, g.call.from.Rel, strings.Join(parts, "; "))
+}
