@@ -142,6 +142,19 @@ type End struct {
 	StopReason core.TurnEnd `json:"stopReason"`
 	Steps      int          `json:"steps"`
 	Error      string       `json:"error,omitempty"`
+	// Totals is filled in by the journal.
+	Totals *Totals `json:"totals,omitempty"`
+}
+
+// Totals sums a session up, so that a list of sessions reads only where a
+// journal begins and where it ends.
+type Totals struct {
+	Turns int        `json:"turns"`
+	Steps int        `json:"steps"`
+	Usage core.Usage `json:"usage"`
+	Cost  core.Cost  `json:"cost"`
+	Model string     `json:"model"`
+	Title string     `json:"title,omitempty"`
 }
 
 func (*Start) RecordType() string        { return "start" }
@@ -159,3 +172,41 @@ func (*GrantRecord) RecordType() string  { return "grant" }
 func (*DenialRecord) RecordType() string { return "denial" }
 func (*Title) RecordType() string        { return "title" }
 func (*End) RecordType() string          { return "end" }
+
+// newRecord makes an empty record of a type; nil for a type nobody knows.
+func newRecord(kind string) Record {
+	switch kind {
+	case "start":
+		return new(Start)
+	case "resume":
+		return new(Resume)
+	case "model":
+		return new(Model)
+	case "user":
+		return new(User)
+	case "assistant":
+		return new(Assistant)
+	case "tool_results":
+		return new(ToolResults)
+	case "intent":
+		return new(Intent)
+	case "continue":
+		return new(Continue)
+	case "unreported":
+		return new(Unreported)
+	case "mode":
+		return new(Mode)
+	case "note":
+		return new(Note)
+	case "grant":
+		return new(GrantRecord)
+	case "denial":
+		return new(DenialRecord)
+	case "title":
+		return new(Title)
+	case "end":
+		return new(End)
+	default:
+		return nil
+	}
+}

@@ -45,7 +45,7 @@ func Open(root string) (*Dir, error) {
 }
 
 // Close gives the root's handle back; folders that were opened stay usable.
-func (d *Dir) Close() error { return d.root.Close() }
+func (d *Dir) Close() { _ = d.root.Close() }
 
 // Path is the folder's path, for messages.
 func (d *Dir) Path() string { return d.path }
@@ -76,7 +76,8 @@ func (d *Dir) MakeSessions() (*Folder, error) {
 		return nil, err
 	}
 	if err := garuda.hideFromGit(sessions); err != nil {
-		return nil, errors.Join(err, sessions.Close())
+		sessions.Close()
+		return nil, err
 	}
 	return sessions, nil
 }

@@ -23,8 +23,8 @@ type Folder struct {
 // Path is the folder's path, for messages.
 func (f *Folder) Path() string { return f.path }
 
-// Close gives the handle back.
-func (f *Folder) Close() error { return f.root.Close() }
+// Close gives the handle back. Nothing can be lost by it.
+func (f *Folder) Close() { _ = f.root.Close() }
 
 // Sub opens a folder in this one.
 func (f *Folder) Sub(name string) (*Folder, error) {

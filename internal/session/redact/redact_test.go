@@ -105,6 +105,7 @@ func TestCodeStays(t *testing.T) {
 		"task-0123456789abcdefghijklmnop", "sk-short", "ghp_short", "AKIA", "eyJhbGciOi", "eyJ0.a.b", "password: foo(bar1234)",
 		"std::string token = cfg->oauth2.token;", "password :: String", "secretary: Margarethe1", "[REDACTED]", "password=[REDACTED]",
 		`password: "[REDACTED]"`, "key: value12345678", "monkey=banana12345", "sha256:0123456789abcdef0123456789abcdef",
+		`"API_KEY=" + secretText + "&x"`, `"token="+theToken+"&x"`, `printf("password=", thePassword, "x")`, `"password=".$password."x"`,
 		`StopMaxTokens = "max_tokens"`, `"grant": "refresh", "token_kind": "bearer_kind", token: "access_token"`,
 	} {
 		if got, changed := r.String(in); changed {
@@ -121,7 +122,7 @@ func TestOwnCodeStays(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testkit") { // they hold what looks like secrets
 			continue
 		}
 		text, err := os.ReadFile(name)
@@ -172,7 +173,7 @@ func TestBytesUnchangedIsTheSame(t *testing.T) {
 // ways in which a known value may be written inside one string.
 var ways = []func(string) string{
 	func(s string) string { return s },
-	func(s string) string { return quoted(s) },
+	quoted,
 	func(s string) string { return quoted(quoted(s)) },
 	func(s string) string { return `{"input":` + quoted(`{"k":`+quoted(s)+`}`) + `}` },
 	url.QueryEscape, url.PathEscape,

@@ -71,7 +71,17 @@ func secretText(text string, kind nameKind, name string) bool {
 	}
 	// "max_tokens" and "access_token" are words of an interface.
 	isWord := kind == tokenName && isIdentifier(text, false) && kindOf(text) != plainName
-	return !isWord && !isProse(text)
+	return !isWord && !isProse(text) && !isJoin(text)
+}
+
+// isJoin reports whether what was taken for a quoted value is the code between
+// two strings, as in "password=" + word + "&".
+func isJoin(text string) bool {
+	rest := strings.TrimLeft(text, " ")
+	if rest == "" || strings.IndexByte("+,.;)%&|", rest[0]) < 0 {
+		return false
+	}
+	return rest[0] == ')' || text[0] == ' ' || strings.HasPrefix(rest[1:], " ") || text[len(text)-1] == rest[0]
 }
 
 // bare is a value without quotes, and what decides about it.

@@ -1,0 +1,73 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"garuda/internal/core"
+	"garuda/internal/state"
+)
+
+// Fork copies a session under a new id, lines and blobs as they are, and opens
+// the copy. The session may be open elsewhere: its whole lines are copied.
+func (s *Store) Fork(id, copyID string) (*Journal, *History, error) {
+	if !core.ValidSessionID(copyID) {
+		return nil, nil, fmt.Errorf("copy session %s to %q: %w", id, copyID, errBadID)
+	}
+	if err := s.copySession(id, copyID); err != nil {
+		return nil, nil, fmt.Errorf("copy session %s: %w", id, err)
+	}
+	return s.Resume(copyID)
+}
+
+func (s *Store) copySession(id, copyID string) error {
+	l, _, err := s.read(id)
+	if err != nil {
+		return err
+	}
+	sessions, err := s.folderOf(id)
+	if err != nil {
+		return err
+	}
+	defer sessions.Close()
+	data, err := sessions.ReadFile(id + journalExt)
+	if err != nil {
+		return err
+	}
+	if err := copyBlobs(sessions, id, copyID); err != nil {
+		return err
+	}
+	// The journal may have grown since it was read; what was read is whole.
+	return sessions.WriteNew(copyID+journalExt, data[:l.whole])
+}
+
+func copyBlobs(sessions *state.Folder, id, copyID string) error {
+	from, err := sessions.Sub(id + "/" + blobsName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := sessions.MakeSub(copyID + "/" + blobsName)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	entries, err := from.ReadDir()
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		body, err := from.ReadFile(e.Name())
+		if err != nil {
+			return err
+		}
+		if err := to.WriteNew(e.Name(), body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
