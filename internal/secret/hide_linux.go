@@ -87,11 +87,11 @@ func eachValue(block []byte, secrets map[string]string, f func(from, to int) err
 // and parentheses, so fields are counted from the last ')'.
 func environRange(stat []byte) (start, end int64, err error) {
 	const envStart = 50 - 3 // the first field after the name is the third
-	close := bytes.LastIndexByte(stat, ')')
-	if close < 0 {
+	nameEnd := bytes.LastIndexByte(stat, ')')
+	if nameEnd < 0 {
 		return 0, 0, errors.New("/proc/self/stat has no program name")
 	}
-	fields := bytes.Fields(stat[close+1:])
+	fields := bytes.Fields(stat[nameEnd+1:])
 	if len(fields) < envStart+2 {
 		return 0, 0, errors.New("/proc/self/stat does not say where it is (Linux 3.5 or newer is needed)")
 	}

@@ -1,7 +1,5 @@
 package modelserver
 
-import "encoding/json"
-
 var chatStops = map[string]string{"end_turn": "stop", "tool_use": "tool_calls", "max_tokens": "length", "refusal": "content_filter"}
 
 // chat speaks Chat Completions, with the habits that Wire asks for.
@@ -66,7 +64,7 @@ func (a *answer) chatCalls(send func(obj)) []any {
 		whole = append(whole, call)
 		list := []obj{first}
 		for _, f := range a.wire.fragments(c.arguments()) {
-			list = append(list, obj{"index": i, "function": obj{"arguments": json.RawMessage(f)}})
+			list = append(list, obj{"index": i, "function": obj{"arguments": f}})
 		}
 		deltas = append(deltas, list)
 	}

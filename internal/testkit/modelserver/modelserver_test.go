@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 var paths = map[string]string{"anthropic": "/v1/messages", "chat": "/v1/chat/completions", "responses": "/v1/responses"}
 
 // post sends a request body and returns the response, whose body the test's end closes.
-func post(t *testing.T, ctx context.Context, s *Server, format, body string) (*http.Response, error) {
+func post(ctx context.Context, t *testing.T, s *Server, format, body string) (*http.Response, error) {
 	t.Helper()
 	resp, err := send(ctx, s.URL()+paths[format], body)
 	if err == nil {
@@ -42,7 +42,7 @@ func send(ctx context.Context, url, body string) (*http.Response, error) {
 
 func mustPost(t *testing.T, s *Server, format, body string) (*http.Response, []byte) {
 	t.Helper()
-	resp, err := post(t, t.Context(), s, format, body)
+	resp, err := post(t.Context(), t, s, format, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,137 +54,6 @@ func mustPost(t *testing.T, s *Server, format, body string) (*http.Response, []b
 }
 
 const streamed = `{"model": "m", "stream": true, "stream_options": {"include_usage": true}}`
-
-// sse takes a stream apart: the joined data of each event.
-func sse(t *testing.T, data []byte) []string {
-	t.Helper()
-	text := strings.ReplaceAll(strings.ReplaceAll(string(data), "\r\n", "\n"), "\r", "\n")
-	var out []string
-	for block := range strings.SplitSeq(text, "\n\n") {
-		var lines []string
-		for line := range strings.SplitSeq(block, "\n") {
-			if d, ok := strings.CutPrefix(line, "data: "); ok {
-				lines = append(lines, d)
-			}
-		}
-		if lines != nil {
-			out = append(out, strings.Join(lines, "\n"))
-		}
-	}
-	return out
-}
-
-// at follows a path of keys and indices in JSON.
-func at(v any, path ...any) any {
-	for _, p := range path {
-		switch p := p.(type) {
-		case string:
-			m, _ := v.(map[string]any)
-			v = m[p]
-		case int:
-			l, _ := v.([]any)
-			if p >= len(l) {
-				return nil
-			}
-			v = l[p]
-		}
-	}
-	return v
-}
-
-func decode(t *testing.T, data []byte) any {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatalf("%v: %s", err, data)
-	}
-	return v
-}
-
-func str(v any) string { s, _ := v.(string); return s }
-
-// spoken is what a client should have understood.
-type spoken struct {
-	Thinking, Signature, Text, Stop string
-	Calls                           []spokenCall
-	In, Out, Cached                 float64
-}
-
-type spokenCall struct{ ID, Name, Args string }
-
-// listen reads a stream as a client would; a naive one, as a check on the server.
-func listen(t *testing.T, format string, stream []string) spoken {
-	t.Helper()
-	var s spoken
-	call := func(i int) *spokenCall {
-		for len(s.Calls) <= i {
-			s.Calls = append(s.Calls, spokenCall{})
-		}
-		return &s.Calls[i]
-	}
-	num := func(v any) float64 { f, _ := v.(float64); return f }
-	tool := -1
-	for _, data := range stream {
-		if data == "[DONE]" {
-			continue
-		}
-		e := decode(t, []byte(data))
-		switch format {
-		case "anthropic":
-			s.Thinking += str(at(e, "delta", "thinking"))
-			s.Signature += str(at(e, "delta", "signature"))
-			s.Text += str(at(e, "delta", "text"))
-			if at(e, "content_block", "type") == "tool_use" {
-				tool++
-				*call(tool) = spokenCall{ID: str(at(e, "content_block", "id")), Name: str(at(e, "content_block", "name"))}
-			}
-			if args := str(at(e, "delta", "partial_json")); args != "" {
-				call(tool).Args += args
-			}
-			if u := at(e, "message", "usage"); u != nil {
-				s.In, s.Cached = num(at(u, "input_tokens")), num(at(u, "cache_read_input_tokens"))
-			}
-			if stop := at(e, "delta", "stop_reason"); stop != nil {
-				s.Stop, s.Out = str(stop), num(at(e, "usage", "output_tokens"))
-			}
-		case "chat":
-			delta := at(e, "choices", 0, "delta")
-			s.Thinking += str(at(delta, "reasoning_content")) + str(at(delta, "reasoning"))
-			s.Text += str(at(delta, "content"))
-			if c := at(delta, "tool_calls", 0); c != nil {
-				k := call(int(num(at(c, "index"))))
-				k.ID += str(at(c, "id"))
-				k.Name += str(at(c, "function", "name"))
-				k.Args += str(at(c, "function", "arguments"))
-			}
-			s.Stop += str(at(e, "choices", 0, "finish_reason"))
-			if u := at(e, "usage"); u != nil {
-				s.In, s.Out, s.Cached = num(at(u, "prompt_tokens")), num(at(u, "completion_tokens")), num(at(u, "prompt_tokens_details", "cached_tokens"))
-			}
-		case "responses":
-			switch at(e, "type") {
-			case "response.reasoning_summary_text.delta":
-				s.Thinking += str(at(e, "delta"))
-			case "response.output_text.delta":
-				s.Text += str(at(e, "delta"))
-			case "response.output_item.added":
-				if at(e, "item", "type") == "function_call" {
-					tool++
-					*call(tool) = spokenCall{ID: str(at(e, "item", "call_id")), Name: str(at(e, "item", "name"))}
-				}
-			case "response.function_call_arguments.delta":
-				call(tool).Args += str(at(e, "delta"))
-			case "response.output_item.done":
-				s.Signature += str(at(e, "item", "encrypted_content"))
-			case "response.completed", "response.incomplete":
-				s.Stop = str(at(e, "response", "status"))
-				u := at(e, "response", "usage")
-				s.In, s.Out, s.Cached = num(at(u, "input_tokens")), num(at(u, "output_tokens")), num(at(u, "input_tokens_details", "cached_tokens"))
-			}
-		}
-	}
-	return s
-}
 
 var full = Step{
 	Thinking: "Ich überlege 😀 lange genug für zwei Stücke.", Signature: "s1g+/=",
@@ -263,7 +132,7 @@ func TestWhole(t *testing.T) {
 		if _, data := mustPost(t, s, format, `{"model": "m"}`); json.Valid(data) {
 			t.Errorf("%s: %s", format, data)
 		}
-		if _, err := post(t, t.Context(), s, format, `{"model": "m"}`); err == nil {
+		if _, err := post(t.Context(), t, s, format, `{"model": "m"}`); err == nil {
 			t.Errorf("%s: the connection was not cut", format)
 		}
 	}
@@ -324,12 +193,12 @@ func TestHTTPFaults(t *testing.T) {
 	}
 	for variant := range overflowWords {
 		s := Start(t, &Scenario{Steps: []Step{{Fault: &Fault{Kind: ContextOverflow, Variant: variant}}}}, Options{})
-		if resp, data := mustPost(t, s, "chat", streamed); resp.StatusCode != 400 || !bytes.Contains(data, []byte("context")) {
+		if resp, data := mustPost(t, s, "chat", streamed); resp.StatusCode != http.StatusBadRequest || !bytes.Contains(data, []byte("context")) {
 			t.Errorf("%s: %s", variant, data)
 		}
 	}
 	s := Start(t, &Scenario{Steps: []Step{{Fault: &Fault{Kind: HTML}}}}, Options{})
-	if resp, data := mustPost(t, s, "chat", streamed); resp.StatusCode != 200 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || len(data) == 0 {
+	if resp, data := mustPost(t, s, "chat", streamed); resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || len(data) == 0 {
 		t.Errorf("%d %s", resp.StatusCode, data)
 	}
 }
@@ -357,7 +226,7 @@ func TestStreamFaults(t *testing.T) {
 	text := strings.Repeat("word ", 40)
 	run := func(t *testing.T, format string, f Fault) (string, error) {
 		s := Start(t, &Scenario{Steps: []Step{{Text: text, Fault: &f}}}, Options{})
-		resp, err := post(t, t.Context(), s, format, streamed)
+		resp, err := post(t.Context(), t, s, format, streamed)
 		if err != nil {
 			return "", err
 		}
@@ -403,7 +272,7 @@ func TestStreamFaults(t *testing.T) {
 
 func TestStallAndRelease(t *testing.T) {
 	s := Start(t, &Scenario{Steps: []Step{{Text: "t", Fault: &Fault{Kind: Stall, After: 2}}}}, Options{})
-	resp, err := post(t, t.Context(), s, "anthropic", streamed)
+	resp, err := post(t.Context(), t, s, "anthropic", streamed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +298,7 @@ func TestStallAndLeave(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		_, err := post(t, ctx, s, "chat", streamed)
+		_, err := post(ctx, t, s, "chat", streamed)
 		gone <- err
 	}()
 	if err := s.WaitStalled(t.Context()); err != nil {
@@ -456,7 +325,7 @@ func TestCloseWhileStalled(t *testing.T) {
 	}
 	gone := make(chan error, 1)
 	go func() {
-		_, err := post(t, t.Context(), s, "chat", streamed)
+		_, err := post(t.Context(), t, s, "chat", streamed)
 		gone <- err
 	}()
 	if err := s.WaitStalled(t.Context()); err != nil {

@@ -128,7 +128,10 @@ func Parse(data []byte) (*Scenario, error) {
 	if s.Version != Version {
 		return nil, fmt.Errorf("version %d; this server reads version %d", s.Version, Version)
 	}
-	return s, s.check()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *Scenario) check() error {

@@ -51,7 +51,7 @@ type Server struct {
 	opts     Options
 	http     *http.Server
 	listener net.Listener
-	served   chan error
+	served   chan struct{} // closed when serving has ended
 	handlers sync.WaitGroup
 	closed   chan struct{}
 
@@ -68,7 +68,7 @@ func New(s *Scenario, o Options) (*Server, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
 	}
-	return &Server{scenario: s, opts: o, closed: make(chan struct{}), served: make(chan error, 1),
+	return &Server{scenario: s, opts: o, closed: make(chan struct{}), served: make(chan struct{}),
 		previous: map[string]*parts{}, stalled: make(chan struct{}), waiting: make(chan struct{}, 1024)}, nil
 }
 
@@ -80,7 +80,10 @@ func (s *Server) Listen(ctx context.Context, addr string) error {
 	}
 	s.listener = l
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	go func() { s.served <- s.http.Serve(l) }()
+	go func() {
+		defer close(s.served)
+		_ = s.http.Serve(l) // it always fails, when Close closes the listener
+	}()
 	return nil
 }
 

@@ -92,7 +92,7 @@ func (w Wire) fragments(text string) []json.RawMessage {
 			out = append(out, quoteUnits(u[:min(size, len(u))]))
 		}
 	default:
-		for len(text) > 0 {
+		for text != "" {
 			n := 0
 			for range size {
 				_, width := utf8.DecodeRuneInString(text[n:])
