@@ -90,3 +90,16 @@ func FuzzUnmark(f *testing.F) {
 		}
 	})
 }
+
+// A 2 MB request, as the last of a long run is: what the server does with it is
+// no part of the client's gap, but of the run's wall time.
+func BenchmarkSplit(b *testing.B) {
+	message := `{"role":"user","content":[{"type":"tool_result","content":[{"type":"text","text":"` + strings.Repeat("line of a file\\n", 700) + `"}]}]}`
+	body := []byte(`{"system":[{"type":"text","text":"s","cache_control":{}}],"messages":[` + strings.Repeat(message+",", 190) + message + `]}`)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if _, err := split("anthropic", body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
