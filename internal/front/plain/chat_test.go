@@ -14,13 +14,14 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/front/plain"
 	"garuda/internal/llm/script"
+	"garuda/internal/testkit"
 )
 
 // TestNothingRawReachesTheTerminal reads every golden screen: beside newlines,
 // tabs and, with colour, the chat's own styles, no control character is on any.
 func TestNothingRawReachesTheTerminal(t *testing.T) {
 	for _, color := range []bool{false, true} {
-		d := &dialog{t: t, clock: newHandClock(), options: plain.Options{IsTerminal: true, Color: color}}
+		d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true, Color: color}}
 		nasty := "\x1b[2J\x1b]0;title\x07 \r over \u202e \u200b \u009b1A \x00 \x7f \xff"
 		d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 			{Text: nasty, Thinking: nasty, Calls: []script.Call{
@@ -65,14 +66,14 @@ func inputJSON(t *testing.T, in callInput) json.RawMessage {
 // TestIdleWaitsForNothing: no timer runs while nothing moves, nor while a
 // question waits.
 func TestIdleWaitsForNothing(t *testing.T) {
-	d := &dialog{t: t, clock: newHandClock(), options: plain.Options{IsTerminal: true}}
+	d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true}}
 	d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 		{Calls: []script.Call{{Name: "cmd", Input: inputJSON(t, callInput{Target: "make"})}}},
 		{Text: "Done."},
 	}})
 	idle := func(when string) {
 		t.Helper()
-		if n := d.clock.waiting(); n > 0 {
+		if n := d.clock.Waiting(); n > 0 {
 			t.Errorf("%s: %d timers run", when, n)
 		}
 	}
@@ -93,7 +94,7 @@ func TestIdleWaitsForNothing(t *testing.T) {
 // again when it may be answered; only then do keys count.
 func TestDropTyped(t *testing.T) {
 	drops := make(chan struct{}, 10)
-	d := &dialog{t: t, clock: newHandClock()}
+	d := &dialog{t: t, clock: testkit.NewClock()}
 	d.options = plain.Options{IsTerminal: true, DropTyped: func() { drops <- struct{}{} }}
 	d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 		{Calls: []script.Call{{Name: "cmd", Input: inputJSON(t, callInput{Target: "make"})}}},
@@ -124,7 +125,7 @@ func TestDropTyped(t *testing.T) {
 // session that does not end is given up after its time.
 func TestTurnThatDoesNotStop(t *testing.T) {
 	release := make(chan struct{})
-	d := &dialog{t: t, clock: newHandClock(), interrupts: make(chan os.Signal), options: plain.Options{IsTerminal: true}}
+	d := &dialog{t: t, clock: testkit.NewClock(), interrupts: make(chan os.Signal), options: plain.Options{IsTerminal: true}}
 	d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 		{Text: "deaf", Wait: func(context.Context) error { <-release; return nil }},
 	}})
@@ -175,7 +176,7 @@ func TestEndsFromOutside(t *testing.T) {
 		{"input ends", t.Context(), strings.NewReader("hello, without a newline"), io.Discard, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			clock := newHandClock()
+			clock := testkit.NewClock()
 			model, err := script.New(&script.Scenario{Version: 1, Steps: []script.Step{{Text: "Hello."}}}, script.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -208,7 +209,7 @@ func BenchmarkStream(b *testing.B) {
 	text := strings.Repeat("A line of an answer that is being written.\n", 1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		clock := newHandClock()
+		clock := testkit.NewClock()
 		model, err := script.New(&script.Scenario{Version: 1, Steps: []script.Step{{Text: text}}}, script.Options{})
 		if err != nil {
 			b.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"garuda/internal/front/plain"
 	"garuda/internal/llm"
 	"garuda/internal/llm/script"
+	"garuda/internal/testkit"
 )
 
 var update = flag.Bool("update", false, "write the transcripts of testdata anew")
@@ -82,7 +83,7 @@ func TestDialogs(t *testing.T) {
 const screenMark = "-- screen --\n"
 
 func playDialog(t *testing.T, file, steps, model string) string {
-	d := &dialog{t: t, clock: newHandClock(), interrupts: make(chan os.Signal)}
+	d := &dialog{t: t, clock: testkit.NewClock(), interrupts: make(chan os.Signal)}
 	var scenario *script.Scenario
 	if model != "" {
 		var err error
@@ -123,7 +124,7 @@ func playDialog(t *testing.T, file, steps, model string) string {
 // dialog is one chat that a test drives.
 type dialog struct {
 	t          *testing.T
-	clock      *handClock
+	clock      *testkit.Clock
 	options    plain.Options
 	hang       bool
 	host       *fakeHost
@@ -199,9 +200,11 @@ func (d *dialog) step(word, rest string) {
 			d.t.Fatal(err)
 		}
 		if word == "tick" {
-			d.clock.awaitTimer(d.t)
+			if err := d.clock.WaitFor(d.t.Context(), 1); err != nil {
+				d.t.Fatalf("nothing waits for the time to pass; the screen is\n%s", d.screen.text())
+			}
 		}
-		d.clock.advance(by)
+		d.clock.Advance(by)
 	case "interrupt":
 		if d.options.IsTerminal {
 			d.screen.echo("^C")

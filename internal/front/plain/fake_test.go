@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
-	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
@@ -17,100 +15,6 @@ import (
 	"garuda/internal/llm"
 	"garuda/internal/tool"
 )
-
-// handClock moves only when a test moves it.
-type handClock struct {
-	mu     sync.Mutex
-	now    time.Time
-	timers []*handTimer
-	added  chan struct{} // closed and replaced when a timer was added
-}
-
-type handTimer struct {
-	at time.Time
-	f  func()
-}
-
-func newHandClock() *handClock {
-	return &handClock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), added: make(chan struct{})}
-}
-
-func (c *handClock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *handClock) AfterFunc(d time.Duration, f func()) func() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t := &handTimer{at: c.now.Add(d), f: f}
-	c.timers = append(c.timers, t)
-	close(c.added)
-	c.added = make(chan struct{})
-	return func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		i := slices.Index(c.timers, t)
-		if i >= 0 {
-			c.timers = slices.Delete(c.timers, i, i+1)
-		}
-		return i >= 0
-	}
-}
-
-func (c *handClock) Sleep(ctx context.Context, d time.Duration) error {
-	over := make(chan struct{})
-	defer c.AfterFunc(d, func() { close(over) })()
-	select {
-	case <-over:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// advance moves the time on and runs what is due.
-func (c *handClock) advance(d time.Duration) {
-	c.mu.Lock()
-	c.now = c.now.Add(d)
-	var due []*handTimer
-	c.timers = slices.DeleteFunc(c.timers, func(t *handTimer) bool {
-		if t.at.After(c.now) {
-			return false
-		}
-		due = append(due, t)
-		return true
-	})
-	c.mu.Unlock()
-	for _, t := range due {
-		t.f()
-	}
-}
-
-// awaitTimer returns when something waits for the time to pass.
-func (c *handClock) awaitTimer(t *testing.T) {
-	t.Helper()
-	for {
-		c.mu.Lock()
-		n, added := len(c.timers), c.added
-		c.mu.Unlock()
-		if n > 0 {
-			return
-		}
-		select {
-		case <-added:
-		case <-t.Context().Done():
-			t.Fatal("nothing waits for the time to pass")
-		}
-	}
-}
-
-func (c *handClock) waiting() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.timers)
-}
 
 // fakeTool is a tool made of two functions.
 type fakeTool struct {
@@ -221,7 +125,7 @@ func (asksDecider) Decide(req *tool.DecisionRequest) *tool.Decision {
 
 func (asksDecider) Resolve(req *tool.DecisionRequest, _ *tool.Decision, a tool.Answer) *tool.Decision {
 	if a.Choice == tool.AnswerDeny {
-		return &tool.Decision{Outcome: tool.Deny, By: "user", Reason: "the user said no"}
+		return &tool.Decision{Outcome: tool.Deny, By: "user", Reason: strings.TrimSuffix("the user said no: "+a.Comment, ": ")}
 	}
 	return &tool.Decision{Outcome: tool.Allow, By: "user", Rule: string(a.Choice), Grant: tool.NewGrant(req.CallID)}
 }

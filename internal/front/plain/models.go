@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"garuda/internal/front/lines"
 	"garuda/internal/llm"
@@ -73,8 +74,7 @@ func (c *chat) listModels(ctx context.Context) error {
 // findModel reads a number of the list that was shown last; anything else is
 // the name of a model.
 func (c *chat) findModel(ctx context.Context, ref string) (string, error) {
-	n, err := strconv.Atoi(ref)
-	if err != nil {
+	if strings.Trim(ref, "0123456789") != "" {
 		return ref, nil
 	}
 	if c.listedModels == nil {
@@ -82,8 +82,9 @@ func (c *chat) findModel(ctx context.Context, ref string) (string, error) {
 			return "", err
 		}
 	}
-	if n < 1 || n > len(c.listedModels) {
-		return "", fmt.Errorf("there is no model number %d; /models lists them", n)
+	n, err := strconv.Atoi(ref)
+	if err != nil || n < 1 || n > len(c.listedModels) {
+		return "", fmt.Errorf("there is no model number %s; /models lists them", ref)
 	}
 	return c.listedModels[n-1], nil
 }
