@@ -290,7 +290,7 @@ func TestQuestionsAreAnswered(t *testing.T) {
 		want   string
 	}{
 		{tool.Answer{Choice: tool.AnswerOnce}, "seen x"},
-		{tool.Answer{Choice: tool.AnswerDeny, Comment: "use y"}, "Permission denied: the user said no\nThe user's comment: use y"},
+		{tool.Answer{Choice: tool.AnswerDeny, Comment: "use y"}, "Permission denied: the user said no: use y"},
 		{tool.Answer{Choice: tool.AnswerOnce, Comment: "careful"}, "seen x\nThe user allowed this with a comment: careful"},
 	} {
 		b := newBench(t, Config{}, []tool.Tool{writer()}, calls(use("1", "change", `{"path":"x"}`)), says("ok"))

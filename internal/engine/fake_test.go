@@ -152,7 +152,7 @@ func (d *fakeDecider) Decide(req *tool.DecisionRequest) *tool.Decision {
 
 func (d *fakeDecider) Resolve(req *tool.DecisionRequest, _ *tool.Decision, a tool.Answer) *tool.Decision {
 	if a.Choice == tool.AnswerDeny {
-		return &tool.Decision{Outcome: tool.Deny, By: "user", Reason: "the user said no"}
+		return &tool.Decision{Outcome: tool.Deny, By: "user", Reason: "the user said no: " + a.Comment}
 	}
 	return &tool.Decision{Outcome: tool.Allow, By: "user", Grant: tool.NewGrant(req.CallID)}
 }

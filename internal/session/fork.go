@@ -51,7 +51,12 @@ func copyBlobs(sessions *state.Folder, id, copyID string) error {
 		return err
 	}
 	defer from.Close()
-	to, err := sessions.MakeSub(copyID + "/" + blobsName)
+	folder, err := sessions.MakeSub(copyID)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	to, err := folder.MakeSub(blobsName)
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 	case err != nil:
 		return interruptedBefore(prep)
 	case decision.Outcome != Allow:
-		out := prep.outcome(core.Text(denialText(decision, comment)), true)
+		out := prep.outcome(core.Text(denialText(decision)), true)
 		out.Denied, out.Decision = true, decision
 		return out
 	}
@@ -206,12 +206,12 @@ func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, wa
 func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, target string) error {
 	req := p.Request(prep, 0)
 	req.Plan = &Plan{Target: target, Preview: target, Effects: effects, ReadOnly: prep.Plan.ReadOnly}
-	d, comment, err := p.decide(ctx, req)
+	d, _, err := p.decide(ctx, req)
 	if err != nil {
 		return err
 	}
 	if d.Outcome != Allow {
-		return errors.New(denialText(d, comment))
+		return errors.New(denialText(d))
 	}
 	return d.Grant.Use(req.CallID)
 }
@@ -258,13 +258,8 @@ func failed(name string, err error) string {
 	return "Error: " + name + " failed: " + err.Error()
 }
 
-func denialText(d *Decision, comment string) string {
-	text := "Permission denied: " + d.Reason
-	if comment != "" {
-		text += "\nThe user's comment: " + comment
-	}
-	return text
-}
+// denialText is the model's; a person's comment is part of the reason.
+func denialText(d *Decision) string { return "Permission denied: " + d.Reason }
 
 // guarded turns a panic in a tool into an error, and logs where it was.
 func guarded[T any](name string, f func() (T, error)) (out T, err error) {

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"garuda/internal/core"
+	"garuda/internal/wire"
+)
+
+func newDoctor(f *Factory) *cobra.Command {
+	o := &wire.Options{WithoutModel: true, InMemory: true}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Say what is set up, where each value came from, and what does not work", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkSystemFlags(o); err != nil {
+				return err
+			}
+			o.Version = f.Version
+			checks := wire.Doctor(cmd.Context(), o)
+			failed := false
+			for _, c := range checks {
+				failed = failed || c.State == wire.CheckFailed
+			}
+			if asJSON {
+				if err := printJSON(f, checks); err != nil {
+					return err
+				}
+			} else {
+				for _, c := range checks {
+					fmt.Fprintf(f.Out, "%-7s %s: %s\n", c.State, c.What, core.Visible(c.Text))
+				}
+			}
+			if failed {
+				return &codeError{code: exitError, err: errSilent}
+			}
+			return nil
+		},
+	}
+	systemFlags(cmd.Flags(), o)
+	cmd.Flags().StringVarP(&o.Model, "model", "m", "", "check this `model`")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"garuda/internal/core"
+	"garuda/internal/tool"
+	"garuda/internal/wire"
+)
+
+func newPermissions(f *Factory) *cobra.Command {
+	return subcommands("permissions", "Show the rules, and explain decisions", newPermissionsList(f), newPermissionsExplain(f))
+}
+
+func newPermissionsList(f *Factory) *cobra.Command {
+	o := &wire.Options{WithoutModel: true, InMemory: true}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "Show the rules with their sources", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sys, err := openSystem(cmd.Context(), f, o)
+			if err != nil {
+				return err
+			}
+			defer sys.Close()
+			rules := sys.Rules()
+			if asJSON {
+				return printJSON(f, rules)
+			}
+			if len(rules) == 0 {
+				fmt.Fprintln(f.Out, "No rules are set. What is not read-only is asked for.")
+			}
+			for _, r := range rules {
+				fmt.Fprintf(f.Out, "%-5s  %s  (%s)\n", r.List, r.Rule, r.Source)
+			}
+			return nil
+		},
+	}
+	systemFlags(cmd.Flags(), o)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newPermissionsExplain(f *Factory) *cobra.Command {
+	o := &wire.Options{WithoutModel: true, InMemory: true, Attended: true}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "explain TOOL JSON",
+		Short: "Say what would be decided about a call and why, running nothing",
+		Example: `  garuda permissions explain bash '{"command":"git status && rm -rf build"}'` + "\n" +
+			`  garuda permissions explain write_file '{"path":"a.txt","content":"x"}' --mode plan`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return usagef("permissions explain takes a tool's name and its input as JSON, got %d words", len(args))
+			}
+			return explain(cmd.Context(), f, o, args[0], args[1], asJSON)
+		},
+	}
+	systemFlags(cmd.Flags(), o)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func explain(ctx context.Context, f *Factory, o *wire.Options, name, input string, asJSON bool) error {
+	sys, err := openSystem(ctx, f, o)
+	if err != nil {
+		return err
+	}
+	defer sys.Close()
+	if _, ok := sys.Registry().Lookup(name); !ok {
+		return unknownTool(name, sys.Registry())
+	}
+	d, err := sys.Explain(ctx, core.Block{Type: core.BlockToolUse, ID: "explain", Name: name, Input: input})
+	if err != nil {
+		return &codeError{code: exitError, err: err}
+	}
+	if asJSON {
+		return printJSON(f, d)
+	}
+	fmt.Fprintf(f.Out, "%s (row %d, %s): %s\n", d.Outcome, d.Row, d.By, core.Visible(d.Reason))
+	if d.Rule != "" {
+		fmt.Fprintf(f.Out, "rule: %s (%s)\n", d.Rule, d.Source)
+	}
+	for _, c := range d.Commands {
+		fmt.Fprintln(f.Out, "command: "+commandLine(c))
+	}
+	return nil
+}
+
+// commandLine shows a simple command as the analysis saw it.
+func commandLine(c tool.CommandInfo) string {
+	parts := append(append([]string{}, c.Assignments...), quoteAll(c.Argv)...)
+	parts = append(parts, c.Redirects...)
+	text := strings.Join(parts, " ")
+	if !c.Known {
+		text += "  (a part of it is not known before it runs)"
+	}
+	return core.Visible(text)
+}
+
+func quoteAll(argv []string) []string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		out[i] = a
+		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`;&|<>()*?[]{}") {
+			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return out
+}

@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+
+	"garuda/internal/engine"
+	"garuda/internal/front/headless"
+	"garuda/internal/front/plain"
+	"garuda/internal/llm"
+	"garuda/internal/session"
+)
+
+// listed is how many sessions a chat lists.
+const listed = 20
+
+// Host is what the chat needs of the program around it. Its methods are called
+// one at a time.
+type Host struct {
+	sys *System
+	s   *engine.Session
+}
+
+var _ plain.Host = (*Host)(nil)
+
+// NewHost makes the host of a chat that begins with this session.
+func NewHost(sys *System, s *engine.Session) *Host { return &Host{sys: sys, s: s} }
+
+// Banner is what the chat says first.
+func (h *Host) Banner() plain.Banner {
+	return plain.Banner{
+		Name: "Garuda", Version: h.sys.options.Version,
+		Sandbox: h.sys.SandboxInWords(), Folder: h.sys.Root(),
+	}
+}
+
+// Current is the open session.
+func (h *Host) Current() *engine.Session { return h.s }
+
+// Mode is the permission mode.
+func (h *Host) Mode() string { return h.sys.Mode() }
+
+// New opens a new session in place of the open one.
+func (h *Host) New(context.Context) error {
+	return h.replace(SessionOptions{}, nil)
+}
+
+// replace closes the open session when the other one is open.
+func (h *Host) replace(o SessionOptions, said *[]string) error {
+	s, notices, err := h.sys.OpenSession(o)
+	if err != nil {
+		return err
+	}
+	if said != nil {
+		*said = notices
+	}
+	old := h.s
+	h.s = s
+	h.sys.policy.ForgetSession()
+	if err := headless.Shutdown(old, h.sys.clock, killLimit); err != nil {
+		return fmt.Errorf("close session %s: %w", old.ID(), err)
+	}
+	return nil
+}
+
+// Sessions lists the newest ones.
+func (h *Host) Sessions(context.Context) ([]plain.SessionInfo, error) {
+	infos, err := h.sys.sessions.List(listed)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]plain.SessionInfo, len(infos))
+	for i, info := range infos {
+		out[i] = sessionInfo(info)
+	}
+	return out, nil
+}
+
+func sessionInfo(i session.Info) plain.SessionInfo {
+	return plain.SessionInfo{
+		ID: i.ID, Time: i.Time.Local(), Title: i.Title, FirstPrompt: i.Prompt,
+		Turns: i.Turns, Model: i.Model, Cost: i.Cost, AtLeast: i.AtLeast,
+	}
+}
+
+// Find finds a session by what a person calls it.
+func (h *Host) Find(_ context.Context, ref string) (plain.SessionInfo, error) {
+	info, err := h.sys.sessions.Find(ref)
+	return sessionInfo(info), err
+}
+
+// Resume goes on with another session.
+func (h *Host) Resume(_ context.Context, id string) ([]string, error) {
+	var said []string
+	err := h.replace(SessionOptions{Resume: id}, &said)
+	return said, err
+}
+
+// Rename gives a session a title.
+func (h *Host) Rename(_ context.Context, id, title string) error {
+	return h.sys.sessions.Rename(id, title)
+}
+
+// Delete removes a session.
+func (h *Host) Delete(_ context.Context, id string) error { return h.sys.sessions.Delete(id) }
+
+// Models are those that can be used now.
+func (h *Host) Models(ctx context.Context) ([]*llm.Info, error) {
+	var out []*llm.Info
+	for _, p := range h.sys.providers.List(ctx, false) {
+		if p.Problem == nil {
+			out = append(out, p.Models...)
+		}
+	}
+	return out, nil
+}
+
+// SwitchModel goes on with the same conversation and another model.
+func (h *Host) SwitchModel(_ context.Context, spec string) error {
+	choice, err := h.sys.providers.Resolve(spec, modelInfo(&h.sys.settings.ModelInfo))
+	if err != nil {
+		return err
+	}
+	model, err := h.sys.providers.Open(choice)
+	if err != nil {
+		return err
+	}
+	return h.s.SetModel(model, h.sys.maxOutputOf(model))
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"garuda/internal/config"
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/llm/anthropic"
+	"garuda/internal/llm/chat"
+	"garuda/internal/llm/provider"
+	"garuda/internal/llm/responses"
+	"garuda/internal/secret"
+)
+
+// takeSecrets reads models.json and moves every key it or a built-in provider
+// names out of the process's environment.
+func takeSecrets(p places) (*provider.File, *secret.Store, []string, error) {
+	file := &provider.File{}
+	if p.garuda != "" {
+		var err error
+		if file, err = provider.ReadFile(filepath.Join(p.garuda, "models.json")); err != nil {
+			return nil, nil, nil, &SettingsError{Err: err}
+		}
+	}
+	store, err := secret.Take(secret.Options{Keys: file.KeyNames(), Home: p.garuda})
+	said := store.Warnings()
+	if err != nil {
+		return nil, nil, nil, &SettingsError{Err: err}
+	}
+	return file, store, said, nil
+}
+
+func newProviders(file *provider.File, keys *secret.Store, clock core.Clock) *provider.Registry {
+	return provider.New(provider.Options{
+		File: file, Lookup: os.LookupEnv, Keys: keys, Clock: clock,
+		Clients: map[string]provider.Constructor{
+			"anthropic": anthropic.New, "chat": chat.New, "responses": responses.New,
+		},
+	})
+}
+
+// openModel chooses and opens the model that flags and settings name.
+func (s *System) openModel(ctx context.Context, flag string) error {
+	choice, err := s.providers.Choose(ctx, provider.Preferences{
+		Flag: flag, Setting: s.settings.Model, Info: modelInfo(&s.settings.ModelInfo),
+	})
+	if err != nil {
+		return fmt.Errorf("choose a model: %w", err)
+	}
+	return s.useChoice(choice)
+}
+
+func (s *System) useChoice(choice *provider.Choice) error {
+	model, err := s.providers.Open(choice)
+	if err != nil {
+		return fmt.Errorf("open the model: %w", err)
+	}
+	if choice.Notice != "" {
+		s.notices = append(s.notices, choice.Notice)
+	}
+	s.model = model
+	return nil
+}
+
+// modelInfo is what the settings say of the model, as the provider takes it.
+func modelInfo(m *config.ModelInfo) *provider.ModelInfo {
+	return &provider.ModelInfo{
+		ContextWindow: m.ContextWindow, MaxTokens: m.MaxTokens, Price: provider.Price(m.Price),
+	}
+}
+
+// thinking is how much the settings want the model to think.
+func thinking(t config.Thinking) llm.ThinkingLevel {
+	if t.Enabled != nil && !*t.Enabled {
+		return llm.ThinkOff
+	}
+	return llm.ThinkingLevel(t.Effort)
+}
+
+// Models lists what can be used now.
+func (s *System) Models(ctx context.Context) []ModelRow {
+	var out []ModelRow
+	for _, p := range s.providers.List(ctx, false) {
+		if p.Problem != nil {
+			continue
+		}
+		for _, m := range p.Models {
+			out = append(out, ModelRow{
+				Spec: m.Spec, ContextWindow: m.ContextWindow, Key: p.KeySource,
+				Price: m.Price, PriceKnown: m.Price.Known, Local: p.Local,
+			})
+		}
+	}
+	return out
+}
+
+// ModelRow is one model in a list.
+type ModelRow struct {
+	Spec          string     `json:"model"`
+	ContextWindow int        `json:"contextWindow"`
+	Price         core.Price `json:"price"`
+	PriceKnown    bool       `json:"priceKnown"`
+	Key           string     `json:"key"`
+	Local         bool       `json:"local"`
+}
+
+// PriceInWords is input/output in US dollars for a million tokens.
+func (m ModelRow) PriceInWords() string {
+	switch {
+	case m.PriceKnown:
+		return fmt.Sprintf("%.2f/%.2f", m.Price.Input, m.Price.Output)
+	case m.Local:
+		return "none"
+	}
+	return "unknown"
+}
+
+// KeyInWords says where the key comes from.
+func (m ModelRow) KeyInWords() string {
+	if m.Local {
+		return "not needed"
+	}
+	return m.Key
+}

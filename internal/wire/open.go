@@ -1,0 +1,266 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"garuda/internal/config"
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/llm/provider"
+	"garuda/internal/nearest"
+	"garuda/internal/policy"
+	"garuda/internal/proc"
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/host"
+	"garuda/internal/secret"
+	"garuda/internal/session"
+	"garuda/internal/session/redact"
+	"garuda/internal/state"
+	"garuda/internal/tool"
+	"garuda/internal/workspace"
+)
+
+// killLimit is how long what still runs may take to end when the program does.
+const killLimit = 3 * time.Second
+
+// System is everything a surface needs, connected.
+type System struct {
+	options   Options
+	places    places
+	clock     core.Clock
+	keys      *secret.Store
+	file      *provider.File
+	settings  *config.Settings
+	workspace *workspace.Workspace
+	policy    *policy.Engine
+	registry  *tool.Registry
+	offered   []tool.Tool
+	procs     *proc.Supervisor
+	executor  *host.Executor
+	redactor  *redact.Redactor
+	state     *state.Dir
+	sessions  *session.Store
+	providers *provider.Registry
+	model     llm.Model
+	system    string
+	env       []string
+	notices   []string
+	byHand    *tool.Pipeline
+}
+
+// Open builds the system. Keys leave the process's environment first of all.
+func Open(ctx context.Context, o *Options) (*System, error) {
+	s := &System{options: *o, places: findPlaces(), clock: core.SystemClock}
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *System) open(ctx context.Context) error {
+	var err error
+	var said []string
+	if s.file, s.keys, said, err = takeSecrets(s.places); err != nil {
+		return err
+	}
+	s.notices = append(s.notices, said...)
+	s.redactor = redact.New(append(s.keys.Values(), s.file.HeaderSecrets()...))
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // what a person must know is a notice or an error
+	for _, step := range []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openTools, s.openPolicy, s.openState} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	s.providers = newProviders(s.file, s.keys, s.clock)
+	switch {
+	case s.options.UseModel != nil:
+		s.model = s.options.UseModel
+	case !s.options.WithoutModel:
+		if err := s.openModel(ctx, s.options.Model); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openRoot opens the workspace at the real path of the folder to work in.
+func (s *System) openRoot() error {
+	dir := s.options.CWD
+	if dir == "" {
+		var err error
+		if dir, err = os.Getwd(); err != nil {
+			return fmt.Errorf("find the current folder: %w", err)
+		}
+	}
+	ws, err := workspace.Open(dir, s.options.AddDirs, workspace.Options{
+		Home: s.places.user, GarudaHome: s.places.garuda, ConfigHome: s.places.configHome,
+	})
+	if err != nil {
+		return &SettingsError{Err: err}
+	}
+	s.workspace = ws
+	return nil
+}
+
+func (s *System) loadSettings() error {
+	settings, notices, err := config.Load(config.Options{
+		Home: s.places.garuda, UserHome: s.places.user, Root: s.workspace.Root(),
+		File: s.options.SettingsFile, Flags: s.options.flags(),
+	})
+	if err != nil {
+		return &SettingsError{Err: err}
+	}
+	for _, n := range notices {
+		s.notices = append(s.notices, n.String())
+	}
+	s.settings = settings
+	return nil
+}
+
+// openExecutor takes the host: this version has no sandbox, and where one is
+// required nothing starts.
+func (s *System) openExecutor() error {
+	if s.settings.Strict || s.settings.Executor == "os" {
+		return &SettingsError{Err: errors.New("a sandbox is required (executor os, or the strict profile), " +
+			"and this version of Garuda has none; commands can only run on this machine as they are (executor auto or host)")}
+	}
+	if dir := s.runningDir(); dir != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), killLimit)
+		defer cancel()
+		if n, err := proc.Sweep(ctx, s.clock, dir); err != nil {
+			s.notices = append(s.notices, "end what a killed Garuda left running: "+err.Error())
+		} else if n > 0 {
+			s.notices = append(s.notices, fmt.Sprintf("ended %d processes that a killed Garuda left running", n))
+		}
+	}
+	procs, err := proc.New(proc.Options{Clock: s.clock, RunningDir: s.runningDir()})
+	if err != nil {
+		return fmt.Errorf("prepare to run commands: %w", err)
+	}
+	s.procs = procs
+	s.executor = host.New(host.Options{Supervisor: procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
+	s.env = sandbox.BuildEnv(sandbox.EnvOptions{Lookup: s.lookupEnv, Allow: s.settings.EnvAllow, Secret: s.isProviderKey})
+	return nil
+}
+
+// lookupEnv reads the environment as it was at the start.
+func (s *System) lookupEnv(name string) (string, bool) {
+	if v, ok := s.keys.Variable(name); ok {
+		return v, true
+	}
+	return os.LookupEnv(name)
+}
+
+func (s *System) isProviderKey(name string) bool { return slices.Contains(s.file.KeyNames(), name) }
+
+func (s *System) openTools() error {
+	all := allTools(s)
+	s.offered = all
+	if len(s.options.Tools) > 0 {
+		var err error
+		if s.offered, err = onlyTools(all, s.options.Tools); err != nil {
+			return err
+		}
+	}
+	registry, err := tool.NewRegistry(s.offered...)
+	if err != nil {
+		return err
+	}
+	s.registry, s.offered = registry, registry.All()
+	return nil
+}
+
+// onlyTools picks the named tools; an unknown name is the user's error.
+func onlyTools(all []tool.Tool, names []string) ([]tool.Tool, error) {
+	var out []tool.Tool
+	known := make([]string, len(all))
+	for i, t := range all {
+		known[i] = t.Spec().Name
+	}
+	for _, name := range names {
+		i := slices.Index(known, name)
+		if i < 0 {
+			text := fmt.Sprintf("--tools: there is no tool %q", name)
+			if near := nearest.Of(name, known); near != "" {
+				text += fmt.Sprintf("; did you mean %q?", near)
+			}
+			return nil, &SettingsError{Err: errors.New(text)}
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+func (s *System) openPolicy() error {
+	engine, err := policy.New(policy.Config{
+		Root: s.workspace.Root(), Added: s.workspace.Roots()[1:], Home: s.places.user,
+		Mode: policy.Mode(s.settings.Mode), Yolo: s.options.Yolo, Attended: s.options.Attended,
+		Tools: s.toolInfos(), Rules: ruleSources(s.settings.Permissions), Guard: guard(s.settings.Guard),
+		EnvNames: envNames(s.env), FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
+		SaveProjectRule: s.saveProjectRule(),
+	})
+	if err != nil {
+		return &SettingsError{Err: err}
+	}
+	s.policy = engine
+	s.notices = append(s.notices, engine.Warnings()...)
+	return nil
+}
+
+func (s *System) saveProjectRule() func(string) error {
+	if s.places.garuda == "" {
+		return nil
+	}
+	return func(rule string) error { return config.AddProjectRule(s.places.garuda, s.workspace.Root(), rule) }
+}
+
+func (s *System) openState() error {
+	dir, err := state.Open(s.workspace.Root())
+	if err != nil {
+		return err
+	}
+	s.state = dir
+	s.sessions = session.NewStore(dir, session.Options{Redactor: s.redactor, Clock: s.clock})
+	return nil
+}
+
+// Close ends what runs and gives everything back. It may be called at any time.
+func (s *System) Close() {
+	s.Kill()
+	if s.state != nil {
+		s.state.Close()
+	}
+	if s.workspace != nil {
+		s.workspace.Close()
+	}
+}
+
+// Kill ends every process that was started, at once.
+func (s *System) Kill() {
+	if s.procs == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), killLimit)
+	defer cancel()
+	if err := s.procs.Close(ctx); err != nil {
+		slog.Error("end the running commands", "error", err)
+	}
+}
+
+// runningDir is where the pids of running commands are kept, to be swept after
+// a crash.
+func (s *System) runningDir() string {
+	if s.places.garuda == "" {
+		return ""
+	}
+	return filepath.Join(s.places.garuda, "running")
+}

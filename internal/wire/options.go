@@ -1,0 +1,81 @@
+// Package wire builds the system out of its parts, from settings, flags and the
+// environment. It is the only package that imports everything, and it holds no
+// behaviour of its own: it decides who is connected to whom.
+package wire
+
+import (
+	"os"
+	"path/filepath"
+
+	"garuda/internal/config"
+	"garuda/internal/llm"
+)
+
+// Options are what the command line says about the system.
+type Options struct {
+	Version string
+	// CWD is the folder to work in; empty means the process's own.
+	CWD          string
+	AddDirs      []string
+	SettingsFile string
+	Model        string
+	Mode         string
+	Executor     string
+	Yolo         bool
+	Allow        []string
+	Ask, Deny    []string
+	// Tools, when not empty, names the only tools that are offered.
+	Tools       []string
+	MaxTurns    int
+	MaxSpendUSD float64
+	Think       string
+	// NoInstructions leaves AGENTS.md and the like out of the prompt.
+	NoInstructions bool
+	// Attended says that a person answers questions.
+	Attended bool
+	// WithoutModel opens no model; InMemory keeps no journal.
+	WithoutModel, InMemory bool
+	// UseModel stands in for the model that would be chosen; for the demo.
+	UseModel llm.Model
+}
+
+// flags are the settings that were given on the command line.
+func (o *Options) flags() []config.FlagValue {
+	var out []config.FlagValue
+	add := func(flag, key, text string) {
+		if text != "" {
+			out = append(out, config.FlagValue{Flag: flag, Key: key, Text: text})
+		}
+	}
+	add("--mode", "mode", o.Mode)
+	add("--executor", "executor", o.Executor)
+	add("--think", "thinking.effort", o.Think)
+	add("--max-turns", "limits.maxSteps", positive(o.MaxTurns))
+	add("--max-spend-usd", "limits.spendUsd", money(o.MaxSpendUSD))
+	for _, rule := range o.Allow {
+		add("--allow", "permissions.allow", rule)
+	}
+	for _, rule := range o.Ask {
+		add("--ask", "permissions.ask", rule)
+	}
+	for _, rule := range o.Deny {
+		add("--deny", "permissions.deny", rule)
+	}
+	return out
+}
+
+// places are the folders outside the project that the system knows.
+type places struct {
+	// user is the user's home folder, garuda Garuda's own in it.
+	user, garuda, configHome string
+}
+
+func findPlaces() places {
+	// Without a home there are simply no user settings and no credentials.
+	home, _ := os.UserHomeDir()
+	p := places{user: home, garuda: os.Getenv("GARUDA_HOME"), configHome: os.Getenv("XDG_CONFIG_HOME")}
+	if p.garuda == "" && home != "" {
+		p.garuda = filepath.Join(home, ".garuda")
+	}
+	return p
+}

@@ -1,0 +1,219 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"garuda/internal/core"
+	"garuda/internal/engine"
+	"garuda/internal/engine/prompt"
+	"garuda/internal/llm"
+	"garuda/internal/policy"
+	"garuda/internal/session"
+	"garuda/internal/state"
+	"garuda/internal/tool"
+)
+
+// SessionOptions say which session to open; the zero value is a new one.
+type SessionOptions struct {
+	// Newest takes up the newest session, Resume the one it names.
+	Newest bool
+	Resume string
+	// Fork goes on in a copy.
+	Fork bool
+}
+
+// OpenSession opens a session, and says what a person should know about it.
+func (s *System) OpenSession(o SessionOptions) (*engine.Session, []string, error) {
+	if s.system == "" {
+		s.buildPrompt()
+	}
+	id, said, err := s.find(o)
+	if err != nil {
+		return nil, said, err
+	}
+	if id == "" {
+		return s.newSession(), said, nil
+	}
+	if o.Fork {
+		return s.forkSession(id, said)
+	}
+	journal, history, err := s.sessions.Resume(id)
+	if err != nil {
+		return nil, said, resumeError(id, err)
+	}
+	return s.resume(journal, history, said)
+}
+
+// resume goes on with what a journal holds.
+func (s *System) resume(journal *session.Journal, history *session.History, said []string) (*engine.Session, []string, error) {
+	said = append(said, history.Notices...)
+	if err := journal.Append(&session.Resume{
+		Version: s.options.Version, Model: s.model.Info().Spec, Executor: s.executor.Name(),
+		Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(),
+	}); err != nil {
+		said = append(said, "keep the session on disk: "+err.Error()+"; it goes on in memory")
+	}
+	return s.start(journal, s.takeUp(history)), said, nil
+}
+
+// resumeError says what can be done about a session that cannot be opened.
+func resumeError(id string, err error) error {
+	var locked *state.LockedError
+	if errors.As(err, &locked) {
+		return fmt.Errorf("session %s is open in another Garuda (%w); use --fork to go on in a copy", id, err)
+	}
+	return fmt.Errorf("open session %s: %w", id, err)
+}
+
+// find gives the id of the session to take up, or "" for a new one.
+func (s *System) find(o SessionOptions) (string, []string, error) {
+	switch {
+	case o.Newest:
+		info, err := s.sessions.Latest()
+		if errors.Is(err, session.ErrNotFound) {
+			return "", []string{"there is no session in this folder yet; this is a new one"}, nil
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("find the newest session: %w", err)
+		}
+		return info.ID, nil, nil
+	case o.Resume != "":
+		info, err := s.sessions.Find(o.Resume)
+		if err != nil {
+			return "", nil, &SettingsError{Err: fmt.Errorf("find session %q: %w; see garuda sessions list", o.Resume, err)}
+		}
+		return info.ID, nil, nil
+	}
+	return "", nil, nil
+}
+
+// takeUp prepares a history for the model that will go on with it.
+func (s *System) takeUp(h *session.History) *session.History {
+	if h.Model != s.model.Info().Spec {
+		h.Messages = session.WithoutThinking(h.Messages)
+	}
+	return h
+}
+
+func (s *System) newSession() *engine.Session {
+	id := core.NewSessionID(s.clock.Now())
+	if s.options.InMemory {
+		return s.start(session.Memory(id), nil)
+	}
+	journal, err := s.sessions.Create(id, s.startRecord(id))
+	if err != nil {
+		s.notices = append(s.notices, "keep the session on disk: "+err.Error()+"; it goes on in memory")
+		journal = session.Memory(id)
+	}
+	return s.start(journal, nil)
+}
+
+// forkSession begins a new session with what the other one holds.
+func (s *System) forkSession(id string, said []string) (*engine.Session, []string, error) {
+	copyID := core.NewSessionID(s.clock.Now())
+	journal, history, err := s.sessions.Fork(id, copyID)
+	if err != nil {
+		return nil, said, err
+	}
+	said = append(said, fmt.Sprintf("going on in %s, a copy of %s", copyID, id))
+	return s.resume(journal, history, said)
+}
+
+func (s *System) startRecord(id string) *session.Start {
+	return &session.Start{
+		SessionID: id, Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec,
+		Executor: s.executor.Name(), Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(),
+	}
+}
+
+func (s *System) journalLimits() session.Limits {
+	l := s.settings.Limits
+	return session.Limits{
+		MaxSteps: l.MaxSteps, TokenBudget: l.TokenBudget, SpendUSD: l.SpendUSD,
+		ContextWindow: s.model.Info().ContextWindow,
+	}
+}
+
+// start connects a session to its journal and runs it.
+func (s *System) start(journal *session.Journal, history *session.History) *engine.Session {
+	pipeline := s.newPipeline()
+	if !s.options.InMemory {
+		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
+		pipeline.Env.MakeOutputDir = journal.OutputDir
+	}
+	return engine.New(engine.Config{
+		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(), Pipeline: pipeline,
+		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), CanAsk: s.options.Attended, Clock: s.clock, History: history,
+		Limits: engine.Limits{
+			MaxSteps: s.settings.Limits.MaxSteps, TokenBudget: s.settings.Limits.TokenBudget,
+			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.maxOutputOf(s.model),
+		},
+		OpenJournal: func() (engine.Journal, error) { return journal, nil },
+	})
+}
+
+func (s *System) maxOutputOf(m llm.Model) int {
+	if n := s.settings.ModelInfo.MaxTokens; n > 0 {
+		return n
+	}
+	return llm.MaxTokens(m.Info(), thinking(s.settings.Thinking))
+}
+
+// buildPrompt makes the system prompt, once.
+func (s *System) buildPrompt() {
+	p := prompt.Parts{
+		Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec, Platform: runtime.GOOS,
+		Tools: s.registry.Names(), Attended: s.options.Attended,
+	}
+	if !s.options.NoInstructions {
+		var said []string
+		p.Instructions, said = instructions(s.places, s.workspace)
+		s.notices = append(s.notices, said...)
+	}
+	s.system = prompt.Build(p)
+}
+
+// modes is the policy's mode as the engine takes it.
+type modes struct{ engine *policy.Engine }
+
+func (m modes) Mode() string              { return string(m.engine.Mode()) }
+func (m modes) SetMode(mode string) error { return m.engine.SetMode(policy.Mode(mode)) }
+func (m modes) BeginTurn()                { m.engine.BeginTurn() }
+
+// What surfaces ask about the system.
+
+// Root is the real path of the folder worked in.
+func (s *System) Root() string { return s.workspace.Root() }
+
+// Mode is the permission mode.
+func (s *System) Mode() string { return string(s.policy.Mode()) }
+
+// Model describes the model; nil when none was opened.
+func (s *System) Model() *llm.Info {
+	if s.model == nil {
+		return nil
+	}
+	return s.model.Info()
+}
+
+// Notices are what was noticed while the system was opened, a line each.
+func (s *System) Notices() []string { return s.notices }
+
+// Sessions is the store of this folder's sessions.
+func (s *System) Sessions() *session.Store { return s.sessions }
+
+// State is the folder's .garuda.
+func (s *System) State() *state.Dir { return s.state }
+
+// SandboxInWords says what commands may touch.
+func (s *System) SandboxInWords() string {
+	if s.options.Yolo {
+		return "no sandbox: commands run on this machine, unasked (--yolo)"
+	}
+	return "no sandbox: commands run on this machine, each asked for unless a rule allows it"
+}
+
+var _ tool.Decider = (*policy.Engine)(nil)

@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"garuda/internal/config"
+	"garuda/internal/core"
+	"garuda/internal/llm"
+	"garuda/internal/policy"
+	"garuda/internal/session/redact"
+	"garuda/internal/tool"
+	"garuda/internal/tools/fileedit"
+	"garuda/internal/tools/fileread"
+	"garuda/internal/tools/search"
+	"garuda/internal/tools/shell"
+	"garuda/internal/workspace"
+)
+
+// allTools are the tools that this version has.
+func allTools(s *System) []tool.Tool {
+	return slices.Concat(fileread.New(), fileedit.New(), search.New(), shell.New(shell.Options{SpillThrough: s.redacted}))
+}
+
+// redacted takes secrets out of what goes to the disk through it.
+func (s *System) redacted(w io.Writer) io.WriteCloser { return redact.NewWriter(w, s.redactor) }
+
+// The states a tool can have.
+const (
+	ToolOn  = "on"
+	ToolOff = "off"
+)
+
+// ToolRow is one tool in a list.
+type ToolRow struct {
+	Spec *tool.Spec
+	// State is on or off, Why says what decided it.
+	State, Why string
+}
+
+// Tools lists every tool, sorted by name.
+func (s *System) Tools() []ToolRow {
+	all := allTools(s)
+	slices.SortFunc(all, func(a, b tool.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
+	rows := make([]ToolRow, len(all))
+	for i, t := range all {
+		rows[i] = ToolRow{Spec: t.Spec(), State: ToolOn, Why: "set " + t.Spec().Set}
+		switch _, offered := s.registry.Lookup(t.Spec().Name); {
+		case !offered:
+			rows[i].State, rows[i].Why = ToolOff, "not in --tools"
+		case len(s.options.Tools) > 0:
+			rows[i].Why = "--tools"
+		}
+	}
+	return rows
+}
+
+// ToolNames lists the offered tools.
+func (s *System) ToolNames() []string { return s.registry.Names() }
+
+// Registry holds the offered tools.
+func (s *System) Registry() *tool.Registry { return s.registry }
+
+// toolSpecs are the offered tools as a model gets them.
+func (s *System) toolSpecs() []llm.ToolSpec {
+	out := make([]llm.ToolSpec, len(s.offered))
+	for i, t := range s.offered {
+		spec := t.Spec()
+		out[i] = llm.ToolSpec{Name: spec.Name, Description: spec.Description, Schema: spec.Schema}
+	}
+	return out
+}
+
+// toolInfos are all tools that a rule may name, offered or not.
+func (s *System) toolInfos() []policy.ToolInfo {
+	var out []policy.ToolInfo
+	for _, t := range allTools(s) {
+		out = append(out, policy.ToolInfo{Name: t.Spec().Name, Class: t.Spec().Class})
+	}
+	return out
+}
+
+// ruleSources groups the settings' rules by where they came from.
+func ruleSources(p config.Permissions) []policy.RuleSource {
+	var out []policy.RuleSource
+	source := func(name string) *policy.RuleSource {
+		for i := range out {
+			if out[i].Source == name {
+				return &out[i]
+			}
+		}
+		out = append(out, policy.RuleSource{Source: name})
+		return &out[len(out)-1]
+	}
+	rule := func(r config.Rule) policy.Rule {
+		return policy.Rule{Text: r.Text, Match: r.Match, NotMatch: r.NotMatch, Files: r.Files}
+	}
+	for _, r := range p.Allow {
+		src := source(r.Source.Name)
+		src.Allow = append(src.Allow, rule(r))
+	}
+	for _, r := range p.Ask {
+		src := source(r.Source.Name)
+		src.Ask = append(src.Ask, rule(r))
+	}
+	for _, r := range p.Deny {
+		src := source(r.Source.Name)
+		src.Deny = append(src.Deny, rule(r))
+	}
+	return out
+}
+
+func guard(entries []config.GuardEntry) map[string]string {
+	out := make(map[string]string, len(entries))
+	for _, e := range entries {
+		out[e.ID] = e.Level
+	}
+	return out
+}
+
+func envNames(env []string) []string {
+	out := make([]string, len(env))
+	for i, kv := range env {
+		out[i], _, _ = strings.Cut(kv, "=")
+	}
+	return out
+}
+
+// newPipeline makes a pipeline with a tracker of its own.
+func (s *System) newPipeline() *tool.Pipeline {
+	return &tool.Pipeline{
+		Registry: s.registry, Decider: s.policy,
+		Env: &tool.Env{
+			Workspace: s.workspace, Tracker: workspace.NewTracker(), Exec: s.executor, CommandEnv: s.env,
+			MayRead: s.policy.MayRead, Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
+		},
+	}
+}
+
+// Call runs one call by hand, through the whole pipeline. Calls of one System
+// share a session: what one has read another may edit.
+func (s *System) Call(ctx context.Context, use core.Block) *tool.CallResult {
+	if s.byHand == nil {
+		s.byHand = s.newPipeline()
+	}
+	return s.byHand.Run(ctx, s.byHand.Prepare(ctx, use), 0, tool.Observer{})
+}
+
+// Explain says what would be decided about a call, running nothing. The error is
+// for a call that would fail before it is decided.
+func (s *System) Explain(ctx context.Context, use core.Block) (*tool.Decision, error) {
+	p := s.newPipeline()
+	prep := p.Prepare(ctx, use)
+	if err := prep.Failed(); err != "" {
+		return nil, errors.New(err)
+	}
+	return s.policy.Explain(p.Request(prep, 0)), nil
+}
+
+// RuleRow is one rule in a list.
+type RuleRow struct {
+	List   string `json:"list"`
+	Rule   string `json:"rule"`
+	Source string `json:"source"`
+}
+
+// Rules lists the rules in force: deny, then ask, then allow.
+func (s *System) Rules() []RuleRow {
+	rows := []RuleRow{}
+	p := s.settings.Permissions
+	for _, l := range []struct {
+		name  string
+		rules []config.Rule
+	}{{"deny", p.Deny}, {"ask", p.Ask}, {"allow", p.Allow}} {
+		for _, r := range l.rules {
+			rows = append(rows, RuleRow{List: l.name, Rule: r.Text, Source: r.Source.Name})
+		}
+	}
+	return rows
+}
