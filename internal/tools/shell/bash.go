@@ -1,0 +1,127 @@
+// Package shell holds the tool that runs commands: bash.
+//
+// It starts nothing itself but asks the session's executor, and decides
+// nothing: its plan names the text that would run, and the policy reads it.
+package shell
+
+import (
+	"cmp"
+	"context"
+	_ "embed" // for the description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"garuda/internal/sandbox"
+	"garuda/internal/tool"
+)
+
+const (
+	defaultTimeoutMs = 120_000
+	maxTimeoutMs     = 600_000
+	// streamLimit is how many bytes of each stream the model sees.
+	streamLimit = 30_000
+	// maxCommand is the longest text that can be one argument: the kernel's
+	// MAX_ARG_STRLEN less its NUL.
+	maxCommand = 128<<10 - 1
+)
+
+//go:embed bash.md
+var bashDescription string
+
+// Options of New.
+type Options struct {
+	// SpillThrough redacts the file with a command's whole output on its way to
+	// the disk; see sandbox.Command. May be nil.
+	SpillThrough func(io.Writer) io.WriteCloser
+}
+
+// New returns the tools of this package.
+func New(opt Options) []tool.Tool { return []tool.Tool{&bash{opt}} }
+
+type bash struct{ opt Options }
+
+type bashInput struct {
+	Command     string `json:"command"`
+	TimeoutMs   int    `json:"timeout_ms"`
+	Description string `json:"description"`
+}
+
+const bashSchema = `{"type":"object","properties":{` +
+	`"command":{"type":"string"},` +
+	`"timeout_ms":{"type":"integer","minimum":1000,"maximum":600000},` +
+	`"description":{"type":"string","description":"what it does, in a few words"}},` +
+	`"required":["command"],"additionalProperties":false}`
+
+func (*bash) Spec() *tool.Spec {
+	return &tool.Spec{
+		Name: "bash", Description: strings.TrimSpace(bashDescription),
+		Class: tool.ClassCommand, Set: "core", Schema: json.RawMessage(bashSchema),
+	}
+}
+
+// bashCall is a planned command.
+type bashCall struct {
+	text    string
+	timeout time.Duration
+	// strippedCd is true when the text began with a cd into the root.
+	strippedCd bool
+}
+
+func (*bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
+	var in bashInput
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, fmt.Errorf("read the input: %w", err)
+	}
+	if env.Exec == nil {
+		return nil, errors.New("no commands can be run in this session; use the file tools")
+	}
+	text, stripped := stripCd(strings.TrimLeft(in.Command, " \t\r\n"), env.Workspace.Root())
+	switch {
+	case text == "":
+		return nil, errors.New("the command is empty")
+	case strings.ContainsRune(text, 0):
+		return nil, errors.New("the command holds a NUL character, which no program can be given")
+	case len(text) > maxCommand:
+		return nil, fmt.Errorf("the command has %d bytes, and the system takes at most %d; write a script with write_file and run that", len(text), maxCommand)
+	}
+	timeoutMs := min(cmp.Or(in.TimeoutMs, env.CommandTimeoutMs, defaultTimeoutMs), maxTimeoutMs)
+	return &tool.Plan{
+		Target: text, Preview: text, RunsCommands: true,
+		Effects: tool.Effects{Commands: []string{text}},
+		Input: &bashCall{
+			text: text, strippedCd: stripped,
+			timeout: time.Duration(timeoutMs) * time.Millisecond,
+		},
+	}, nil
+}
+
+func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
+	plan, env := call.Plan.Input.(*bashCall), call.Env
+	streams := [2]*screen{newScreen(streamLimit), newScreen(streamLimit)}
+	res, err := env.Exec.Run(ctx, &sandbox.Command{
+		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: env.CommandEnv,
+		Timeout: plan.timeout, Limit: streamLimit,
+		SpillPath: env.SpillPath(call.ID), SpillThrough: b.opt.SpillThrough,
+		Output: func(stderr bool, chunk []byte) {
+			s := streams[0]
+			if stderr {
+				s = streams[1]
+			}
+			s.write(chunk)
+			call.Emit(stderr, chunk)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := report(plan, res, streams, env.Workspace.Rel)
+	out.Executor, out.Isolation = env.Exec.Name(), string(env.Exec.Isolation())
+	if res.Interrupted {
+		return out, cmp.Or(context.Cause(ctx), tool.ErrInterrupted)
+	}
+	return out, nil
+}
