@@ -3,6 +3,7 @@ package modelserver
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -124,30 +125,30 @@ func difference(segment string, a, b []byte) *Break {
 
 // split takes a request apart, with the cache marks taken out.
 func split(format string, body []byte) (*parts, error) {
-	var r struct {
-		System       json.RawMessage   `json:"system"`
-		Instructions json.RawMessage   `json:"instructions"`
-		Tools        []json.RawMessage `json:"tools"`
-		Messages     []json.RawMessage `json:"messages"`
-		Input        []json.RawMessage `json:"input"`
+	if !json.Valid(body) {
+		return nil, errors.New("it is not JSON")
 	}
-	if err := json.Unmarshal(body, &r); err != nil {
-		return nil, err
+	system, messages := map[string]string{"anthropic": "system", "responses": "instructions"}[format], "messages"
+	if format == "responses" {
+		messages = "input"
 	}
 	p := &parts{}
-	for _, t := range r.Tools {
-		p.tools = append(p.tools, unmark(t))
+	list := func(raw []byte) (out [][]byte) {
+		for _, span := range elements(raw) {
+			out = append(out, unmark(raw[span[0]:span[1]]))
+		}
+		return out
 	}
-	messages := r.Messages
-	switch format {
-	case "anthropic":
-		p.system = unmark(r.System)
-	case "responses":
-		p.system, messages = r.Instructions, r.Input
-	}
-	for _, m := range messages {
-		p.messages = append(p.messages, unmark(m))
-	}
+	eachMember(body, func(_ int, key string, start, end int) {
+		switch key {
+		case system:
+			p.system = unmark(body[start:end])
+		case "tools":
+			p.tools = list(body[start:end])
+		case messages:
+			p.messages = list(body[start:end])
+		}
+	})
 	return p, nil
 }
 
@@ -158,7 +159,7 @@ const mark = "cache_control"
 // unmark cuts the cache marks out of a segment, byte for byte, wherever the
 // APIs allow them: in an object itself, in the objects of its content (a list),
 // and in those of a tool result's content. The model's own input is left alone.
-func unmark(raw json.RawMessage) []byte {
+func unmark(raw []byte) []byte {
 	if !bytes.Contains(raw, []byte(`"`+mark+`"`)) {
 		return raw
 	}
@@ -174,45 +175,21 @@ func unmark(raw json.RawMessage) []byte {
 // marks returns the spans to cut, with the comma that goes with each; base is
 // added to them.
 func marks(raw []byte, base int) (spans [][2]int) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	open, err := dec.Token()
-	if err != nil {
-		return nil
+	for _, e := range elements(raw) {
+		spans = append(spans, marks(raw[e[0]:e[1]], base+e[0])...)
 	}
-	if open == json.Delim('[') {
-		for dec.More() {
-			var v json.RawMessage
-			if dec.Decode(&v) != nil {
-				return spans
-			}
-			end := int(dec.InputOffset())
-			spans = append(spans, marks(v, base+end-len(v))...)
-		}
-		return spans
-	}
-	if open != json.Delim('{') {
-		return nil
-	}
-	for first := true; dec.More(); first = false {
-		from := int(dec.InputOffset()) // before the comma, or after the brace
-		key, err := dec.Token()
-		if err != nil {
-			return spans
-		}
-		var v json.RawMessage
-		if dec.Decode(&v) != nil {
-			return spans
-		}
-		end := int(dec.InputOffset())
+	first := true
+	eachMember(raw, func(from int, key string, start, end int) {
 		switch key {
 		case mark:
-			if rest := bytes.TrimLeft(raw[end:], " \t\r\n"); first && len(rest) > 0 && rest[0] == ',' {
-				end = len(raw) - len(rest) + 1
+			if comma := space(raw, end); first && comma < len(raw) && raw[comma] == ',' {
+				end = comma + 1
 			}
 			spans = append(spans, [2]int{base + from, base + end})
 		case "content":
-			spans = append(spans, marks(v, base+end-len(v))...)
+			spans = append(spans, marks(raw[start:end], base+start)...)
 		}
-	}
+		first = false
+	})
 	return spans
 }

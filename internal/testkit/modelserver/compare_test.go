@@ -81,6 +81,48 @@ func TestBreaksAreFound(t *testing.T) {
 	}
 }
 
+// The walk finds what encoding/json finds, in any valid JSON.
+func FuzzWalk(f *testing.F) {
+	f.Add([]byte(` { "a" : [1, {"b\\\"": "]"}, null ] , "c":-1.5e3,"":{}} `))
+	f.Add([]byte(`[[],{},"\\\\",""]`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		if !json.Valid(raw) {
+			return
+		}
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err == nil {
+			spans := elements(raw)
+			if len(spans) != len(list) {
+				t.Fatalf("%d elements, want %d", len(spans), len(list))
+			}
+			for i, s := range spans {
+				if string(raw[s[0]:s[1]]) != string(list[i]) {
+					t.Errorf("element %d is %q, want %q", i, raw[s[0]:s[1]], list[i])
+				}
+			}
+		}
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(raw, &object); err == nil {
+			found := map[string]string{}
+			eachMember(raw, func(from int, key string, start, end int) {
+				var name string
+				if err := json.Unmarshal([]byte(`"`+key+`"`), &name); err != nil || from > start {
+					t.Errorf("key %q: %v", key, err)
+				}
+				found[name] = string(raw[start:end])
+			})
+			if len(found) != len(object) {
+				t.Fatalf("%d members, want %d", len(found), len(object))
+			}
+			for name, v := range object {
+				if found[name] != string(v) {
+					t.Errorf("%q is %q, want %q", name, found[name], v)
+				}
+			}
+		}
+	})
+}
+
 func FuzzUnmark(f *testing.F) {
 	f.Add([]byte(`{"cache_control":{},"content":[{"a":1,"cache_control":null}]}`))
 	f.Add([]byte(`[{"cache_control":1}]`))

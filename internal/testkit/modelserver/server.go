@@ -159,21 +159,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &Request{Format: format, Path: r.URL.Path, Header: r.Header.Clone(), Body: body, Bytes: len(body), Arrived: arrived, Read: time.Now(), Step: -1}
 	// Aborting a response is a panic, so the record is closed by a defer.
 	defer s.finish(r, q)
-	step := s.accept(q)
 	if err != nil {
 		q.ClientGone = true
+	}
+	p, err := split(format, body)
+	step := s.accept(q, p)
+	if q.ClientGone {
+		return
+	}
+	if err != nil {
+		s.refuse(w, q, "the body: %v", err)
 		return
 	}
 	s.answer(w, r, q, step)
 }
 
-// accept records a request and gives it the next step; nil after the last.
-func (s *Server) accept(q *Request) *Step {
+// accept records a request and gives it the next step; nil after the last. p is
+// nil for a body that is no JSON.
+func (s *Server) accept(q *Request, p *parts) *Step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q.N = len(s.requests)
 	s.requests = append(s.requests, q)
-	if p, err := split(q.Format, q.Body); err == nil {
+	if p != nil {
 		if prev := s.previous[q.Format]; prev != nil {
 			if b := prev.breaks(p); b != nil {
 				b.Request = q.N
@@ -212,30 +220,42 @@ func (s *Server) finish(r *http.Request, q *Request) {
 
 // asked is what the server must know of a request.
 type asked struct {
-	Model         string `json:"model"`
-	Stream        bool   `json:"stream"`
-	StreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	} `json:"stream_options"`
+	model         string
+	stream, usage bool
+}
+
+func readAsked(body []byte) (a asked) {
+	eachMember(body, func(_ int, key string, start, end int) {
+		value := body[start:end]
+		switch key {
+		case "model":
+			a.model = strings.Trim(string(value), `"`)
+		case "stream":
+			a.stream = string(value) == "true"
+		case "stream_options":
+			eachMember(value, func(_ int, key string, start, end int) {
+				a.usage = a.usage || key == "include_usage" && string(value[start:end]) == "true"
+			})
+		}
+	})
+	return a
+}
+
+// refuse answers what the scenario has no answer for.
+func (s *Server) refuse(w http.ResponseWriter, q *Request, format string, args ...any) {
+	f := &Fault{Kind: BadRequest, Message: "modelserver: " + fmt.Sprintf(format, args...)}
+	s.setStatus(q, f.respond(w, q.Format))
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step *Step) {
-	refuse := func(format string, args ...any) {
-		f := &Fault{Kind: BadRequest, Message: "modelserver: " + fmt.Sprintf(format, args...)}
-		s.setStatus(q, f.respond(w, q.Format))
-	}
-	var ask asked
-	if err := json.Unmarshal(q.Body, &ask); err != nil {
-		refuse("the body is not JSON: %v", err)
-		return
-	}
+	ask := readAsked(q.Body)
 	if step == nil {
-		refuse("the scenario has %d steps, and this is request %d", len(s.scenario.Steps), q.N+1)
+		s.refuse(w, q, "the scenario has %d steps, and this is request %d", len(s.scenario.Steps), q.N+1)
 		return
 	}
 	for _, text := range step.Require {
 		if !bytes.Contains(q.Body, []byte(text)) {
-			refuse("step %d: the request does not contain %q", q.Step+1, text)
+			s.refuse(w, q, "step %d: the request does not contain %q", q.Step+1, text)
 			return
 		}
 	}
@@ -243,17 +263,17 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step
 		s.setStatus(q, f.respond(w, q.Format))
 		return
 	}
-	a := &answer{step: step, wire: s.scenario.Wire, model: ask.Model, n: q.N, usage: ask.StreamOptions.IncludeUsage}
+	a := &answer{step: step, wire: s.scenario.Wire, model: ask.model, n: q.N, usage: ask.usage}
 	if step.Wire != nil {
 		a.wire = *step.Wire
 	}
 	stream, whole, err := a.render(q.Format)
 	if err != nil {
-		refuse("step %d: %v", q.Step+1, err)
+		s.refuse(w, q, "step %d: %v", q.Step+1, err)
 		return
 	}
 	p := &player{server: s, w: w, r: r, wire: a.wire, fault: step.Fault, format: q.Format, status: func(code int) { s.setStatus(q, code) }}
-	if ask.Stream {
+	if ask.stream {
 		s.mu.Lock()
 		q.Stream = true
 		s.mu.Unlock()
