@@ -72,21 +72,21 @@ func TestActivity(t *testing.T) {
 		}, "● edit x\n  ⎿ 1 line changed\n    --- a/x\n    +++ b/x\n    @@ -1 +1 @@\n    -a\n    +b\n"},
 		{"short output", Activity{Live: true}, []engine.Event{
 			engine.ToolReady{ID: "1", Name: "bash", Target: "make"},
-			numbered("1", 1, 12),
+			numbered("1", 1, 22),
 			engine.ToolOutput{ID: "1", Stderr: true, Data: []byte("and an er")},
 			engine.ToolOutput{ID: "1", Stderr: true, Data: []byte("ror")},
 			ended("1", "bash", "make", false, "", &tool.Output{Summary: "exit 0"}),
-		}, "● bash make\n" + indentedLines(1, 10) + indentedLines(11, 12) + "    and an error\n  ⎿ exit 0\n"},
+		}, "● bash make\n" + indentedLines(1, 22) + "    and an error\n  ⎿ exit 0\n"},
 		{"long output", Activity{Live: true}, []engine.Event{
 			engine.ToolReady{ID: "1", Name: "bash", Target: "make"},
 			numbered("1", 1, 1000),
 			ended("1", "bash", "make", false, "", &tool.Output{Summary: "exit 0"}),
-		}, "● bash make\n" + indentedLines(1, 10) + "    … 980 lines\n" + indentedLines(991, 1000) + "  ⎿ exit 0\n"},
+		}, "● bash make\n" + indentedLines(1, 20) + "    … 970 lines\n" + indentedLines(991, 1000) + "  ⎿ exit 0\n"},
 		{"long output of a failure", Activity{Live: true}, []engine.Event{
 			engine.ToolReady{ID: "1", Name: "bash", Target: "make"},
 			numbered("1", 1, 250),
 			ended("1", "bash", "make", true, "", &tool.Output{Summary: "timed out"}),
-		}, "● bash make\n" + indentedLines(1, 10) + "    … 40 lines\n" + indentedLines(51, 250) + "  ⎿ timed out\n"},
+		}, "● bash make\n" + indentedLines(1, 20) + "    … 30 lines\n" + indentedLines(51, 250) + "  ⎿ timed out\n"},
 		{"output that came too fast", Activity{Live: true}, []engine.Event{
 			engine.ToolReady{ID: "1", Name: "bash", Target: "make"},
 			engine.ToolOutput{ID: "1", Skipped: 5000, Data: []byte("end\n")},
@@ -181,10 +181,10 @@ func TestLongOutputShowsThatItGoesOn(t *testing.T) {
 	var out strings.Builder
 	a := &Activity{Out: &out, Live: true, Clock: &slowClock{}}
 	a.Show(engine.ToolReady{ID: "1", Name: "bash", Target: "make"})
-	for i := range 8 {
+	for i := range 10 {
 		a.Show(numbered("1", 5*i+1, 5*i+5))
 	}
-	want := "● bash make\n" + indentedLines(1, 10) + "    … line 26: line 26\n"
+	want := "● bash make\n" + indentedLines(1, 20) + "    … line 36: line 36\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}

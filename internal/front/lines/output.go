@@ -14,7 +14,7 @@ import (
 // What is shown of a running command's output: its first lines as they come,
 // then one line now and then, and at the end its last lines.
 const (
-	firstLines = 10
+	firstLines = 20
 	lastLines  = 10
 	// failedLines takes the place of lastLines where a call failed.
 	failedLines = 200
