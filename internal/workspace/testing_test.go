@@ -39,3 +39,31 @@ func write(t testing.TB, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// eachFolder runs a test with every implementation of folder that this system has.
+func eachFolder(t *testing.T, test func(t *testing.T, open func(root string) *Workspace)) {
+	for _, impl := range []struct {
+		name string
+		open func(string) (folder, error)
+	}{{"native", openFolder}, {"os.Root", openRootFolder}} {
+		t.Run(impl.name, func(t *testing.T) {
+			test(t, func(root string) *Workspace {
+				w := openTest(t, root, Options{})
+				dir, err := impl.open(w.Root())
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.mounts[0].dir.close()
+				w.mounts[0].dir = dir
+				return w
+			})
+		})
+	}
+}
+
+func symlink(t testing.TB, target, path string) {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+}

@@ -1,0 +1,142 @@
+//go:build unix
+
+package workspace
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Opening a pipe waits for its other end; opening a device may do anything. None
+// of these calls may wait, so a test that hangs has failed.
+func TestSpecialFiles(t *testing.T) {
+	eachFolder(t, func(t *testing.T, open func(string) *Workspace) {
+		root := t.TempDir()
+		if err := syscall.Mkfifo(filepath.Join(root, "pipe"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		symlink(t, "pipe", filepath.Join(root, "topipe"))
+		l, err := net.Listen("unix", filepath.Join(root, "sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		w := open(root)
+		cases := map[string]string{"pipe": "a named pipe", "topipe": "a named pipe", "sock": "a socket"}
+		if os.Getuid() == 0 && runtime.GOOS == "linux" {
+			const null = 1<<8 | 3
+			if err := syscall.Mknod(filepath.Join(root, "null"), syscall.S_IFCHR|0o666, null); err == nil {
+				cases["null"] = "a device"
+			}
+		}
+		for name, what := range cases {
+			p := mustResolve(t, w, name)
+			_, err := w.ReadFile(p)
+			var special *SpecialError
+			if !errors.As(err, &special) || special.What != what {
+				t.Errorf("reading %s: %v, want %s", name, err, what)
+			}
+			if _, err := w.Replace(p, Info{}, nil); err == nil {
+				t.Errorf("%s was replaced", name)
+			}
+		}
+		_, err = w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, func(_ int, e *Entry) error {
+			if f, err := e.Open(); err == nil {
+				f.Close()
+				t.Errorf("the walk opened %s, %s", e.Name, e.Kind)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A pipe that takes the place of a file between the look and the opening must
+// not make anyone wait.
+func TestPipeInAFilesPlace(t *testing.T) {
+	eachFolder(t, func(t *testing.T, open func(string) *Workspace) {
+		root := t.TempDir()
+		write(t, filepath.Join(root, "f"), "x")
+		w := open(root)
+		p := mustResolve(t, w, "f")
+		if err := os.Remove(filepath.Join(root, "f")); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(filepath.Join(root, "f"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.ReadFile(p); err == nil {
+			t.Error("a pipe was read")
+		}
+		e := Entry{Name: "f", Kind: KindFile, w: w, mount: p.mount, rel: "f"}
+		if f, err := e.Open(); err == nil {
+			f.Close()
+			t.Error("a pipe was opened as the file that a walk saw")
+		}
+	})
+}
+
+func TestProcMountedInside(t *testing.T) {
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Skip("needs root on Linux to mount")
+	}
+	root := t.TempDir()
+	dir := filepath.Join(root, "proc")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("proc", dir, "proc", 0, ""); err != nil {
+		t.Skipf("cannot mount: %v", err)
+	}
+	defer func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	w := openTest(t, root, Options{})
+	if c, err := w.ReadFile(mustResolve(t, w, "proc/self/environ")); err == nil {
+		t.Errorf("read %d bytes of an environment", len(c.Raw))
+	}
+	report, err := w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, func(_ int, e *Entry) error {
+		if strings.HasPrefix(e.Path().Rel, "proc/") {
+			t.Errorf("the walk came across %s", e.Path().Rel)
+			return SkipFolder
+		}
+		return nil
+	})
+	if err != nil || report.UnreadableCount != 1 {
+		t.Errorf("walk: %v, %+v", err, report)
+	}
+	w.Close()
+	w.mounts = nil
+}
+
+func TestUnreadableFolders(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may read everything")
+	}
+	root := t.TempDir()
+	write(t, filepath.Join(root, "closed", "f"), "x")
+	write(t, filepath.Join(root, "open", "f"), "x")
+	if err := os.Chmod(filepath.Join(root, "closed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(filepath.Join(root, "closed"), 0o755) //nolint:errcheck // so that the folder can be removed
+	w := openTest(t, root, Options{})
+	report, err := w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, func(int, *Entry) error { return nil })
+	if err != nil || report.UnreadableCount != 1 || report.Unreadable[0] != "closed" {
+		t.Errorf("walk: %v, %+v", err, report)
+	}
+	if _, err := w.Resolve("closed/f"); err == nil {
+		t.Error("a file in a closed folder was found")
+	}
+}
