@@ -187,7 +187,8 @@ func scanJournal(sessions *state.Folder, f Info) Info {
 		f.Unreadable = err.Error()
 		return f
 	}
-	f.Prompt, f.Turns, f.Model, f.Cost, f.Title = h.Prompt, t.Turns, t.Model, t.Cost, oneLine(t.Title, maxTitle)
+	f.Prompt, f.Title, f.Model = h.Prompt, oneLine(t.Title, maxTitle), oneLine(t.Model, maxModel)
+	f.Turns, f.Cost = t.Turns, t.Cost
 	f.AtLeast = t.Usage.Unreported > 0
 	return f
 }
@@ -275,7 +276,7 @@ func readIndex(sessions *state.Folder) index {
 		x = index{Sessions: map[string]Info{}}
 	}
 	for id, i := range x.Sessions { // the file lies in the project: anything may stand in it
-		i.ID, i.Title, i.Prompt, i.Model = id, oneLine(i.Title, maxTitle), oneLine(i.Prompt, maxPrompt), oneLine(i.Model, 2*maxTitle)
+		i.ID, i.Title, i.Prompt, i.Model = id, oneLine(i.Title, maxTitle), oneLine(i.Prompt, maxPrompt), oneLine(i.Model, maxModel)
 		x.Sessions[id] = i
 	}
 	return x

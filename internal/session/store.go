@@ -19,8 +19,8 @@ const (
 	journalExt = ".jsonl"
 	lockName   = "lock"
 	tornInfix  = ".torn-"
-	// maxPrompt and maxTitle are in characters.
-	maxPrompt, maxTitle = 60, 60
+	// maxPrompt, maxTitle and maxModel are in characters.
+	maxPrompt, maxTitle, maxModel = 60, 60, 120
 )
 
 // ErrNotFound says that no session has the name that was given.

@@ -27,11 +27,11 @@ const maxPasses = 6
 // Redactor finds secrets. The zero value and nil know shapes but no values.
 type Redactor struct {
 	known *matcher
-	// escapable is true when a known value holds a character that JSON may
-	// write as a plain escape, so that each escaped text must be decoded.
-	escapable bool
-	// wide is true when one holds other characters than ASCII.
-	wide bool
+	// escapes are the letters of plain JSON escapes that known values need, wide
+	// is true when they need a numbered one of other than visible characters:
+	// only texts with such escapes must be decoded.
+	escapes string
+	wide    bool
 }
 
 // New makes a redactor that knows the given secret values, whatever stands
@@ -45,13 +45,20 @@ func New(values []string) *Redactor {
 			continue
 		}
 		forms = appendForms(forms, v)
-		if strings.ContainsFunc(v, func(c rune) bool { return c < ' ' || strings.ContainsRune(`"\/<>&`, c) }) {
-			r.escapable = true
-		}
-		r.wide = r.wide || strings.ContainsFunc(v, func(c rune) bool { return c >= utf8.RuneSelf })
+		r.learnEscapes(v)
 	}
 	r.known = newMatcher(forms)
 	return r
+}
+
+func (r *Redactor) learnEscapes(v string) {
+	const plain, letters = "\"\\/\n\t\r\b\f", `"\/ntrbf`
+	for _, c := range v {
+		if i := strings.IndexRune(plain, c); i >= 0 {
+			r.escapes += letters[i : i+1]
+		}
+		r.wide = r.wide || c < ' ' || c >= utf8.RuneSelf
+	}
 }
 
 // String returns s without its secrets, and whether there were any.
@@ -114,25 +121,28 @@ func (r *Redactor) search(s string, spans []span) []span {
 	return findShapes(s, spans)
 }
 
-// mayHide reports whether an escape in s could hide a secret: without a known
-// value that needs more, one of a visible ASCII character.
+// mayHide reports whether an escape in s could hide a secret: one of a visible
+// ASCII character, or one that a known value needs.
 func (r *Redactor) mayHide(s string) bool {
-	if r != nil && r.escapable {
-		return strings.IndexByte(s, '\\') >= 0
-	}
-	const escape, hidden = `\u`, len(`\u00`)
 	for {
-		i := strings.Index(s, escape)
-		if i < 0 {
+		i := strings.IndexByte(s, '\\')
+		if i < 0 || i+1 >= len(s) {
 			return false
 		}
-		s = s[i:]
-		if r != nil && r.wide || strings.HasPrefix(s, `\u00`) && len(s) > hidden && s[hidden] >= '2' && s[hidden] <= '7' {
+		s = s[i+1:] // the next one may begin here: \\u0073 in JSON inside JSON
+		switch {
+		case s[0] == 'u' && (r != nil && r.wide || visibleEscape(s)):
+			return true
+		case r != nil && strings.IndexByte(r.escapes, s[0]) >= 0:
 			return true
 		}
-		// A backslash before this one may be an escaped escape: \\u0073.
-		s = s[len(escape):]
 	}
+}
+
+// visibleEscape reports whether s, behind its backslash, is \u0020 to \u007f.
+func visibleEscape(s string) bool {
+	const prefix = "u00"
+	return strings.HasPrefix(s, prefix) && len(s) > len(prefix) && s[len(prefix)] >= '2' && s[len(prefix)] <= '7'
 }
 
 // merge sorts spans, joins those that touch, widens those that cut a former

@@ -44,19 +44,19 @@ func closing(s string, at int, quote string) int {
 			text = text[:n]
 		}
 	}
-	if len(quote) > 1 {
-		if n := strings.Index(text, quote); n >= 0 {
-			return at + n
-		}
-		return -1
-	}
+	escapes, before := len(quote)-1, 0 // backslashes that belong to the quote, and those just seen
 	for i := 0; i < len(text); i++ {
 		switch {
-		case text[i] == quote[0]:
-			return at + i
 		case text[i] == '\\':
-			i++
+			before++
+			continue
+		case text[i] != quote[escapes]:
+		case before == escapes, escapes == 0 && before%2 == 0:
+			return at + i - escapes
+		case before < escapes: // the string around all this ends here
+			return -1
 		}
+		before = 0
 	}
 	return -1
 }
@@ -116,7 +116,10 @@ func secretBare(s string, b bare) bool {
 // isWholeLine reports whether name and value are all there is on their line, as in YAML.
 func (b bare) isWholeLine(s string) bool {
 	line := s[max(0, b.name.start-maxSpaces):b.name.start]
-	line = line[max(strings.LastIndexByte(line, '\n')+1, strings.LastIndex(line, `\n`)+len(`\n`)-1):]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	if n := strings.LastIndex(line, `\n`); n >= 0 {
+		line = line[n+len(`\n`):]
+	}
 	rest := s[b.end:min(len(s), b.end+maxSpaces)]
 	if n := strings.IndexAny(rest, "\n\\"); n >= 0 {
 		rest = rest[:n]
