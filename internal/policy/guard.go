@@ -146,7 +146,7 @@ func (g *guardCase) rmRoot() bool {
 		return false
 	}
 	for _, w := range g.operands() {
-		if !w.Known {
+		if !w.Told() {
 			continue
 		}
 		paths := g.script.Paths(g.c, w)

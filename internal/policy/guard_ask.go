@@ -15,7 +15,7 @@ func (g *guardCase) rmRecursive() bool {
 	}
 	operands := g.operands()
 	for _, w := range operands {
-		if !w.Known || !buildFolder(path.Base(path.Clean(w.Text))) {
+		if !w.Told() || !buildFolder(path.Base(path.Clean(w.Text))) {
 			return true
 		}
 	}

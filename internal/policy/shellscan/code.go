@@ -21,34 +21,38 @@ type text struct {
 // code walks the texts of code that a command is given.
 func (w *walker) code(c *Command, words []Word) {
 	for _, t := range codeOf(c, words) {
-		if strings.TrimSpace(t.code) == "" {
-			continue
+		if strings.TrimSpace(t.code) != "" {
+			w.run(c, t)
 		}
-		if w.depth >= maxCodeDepth {
-			w.script.give("it gives code to code too deeply")
-			return
-		}
-		if why := unreadable(t.code); why != "" {
-			if t.known {
-				w.script.give("the code given to " + words[0].String() + " cannot be read: " + why)
-			}
-			continue
-		}
-		file, err := parse(t.code)
-		if err != nil {
-			if t.known {
-				w.script.give("the code given to " + words[0].String() + " cannot be parsed: " + parseMessage(err))
-			}
-			continue
-		}
-		in := newWalker(w.script, w.ctx)
-		in.text, in.via, in.depth, in.args = t.code, c, w.depth+1, t.args
-		in.dirs, in.feeding = c.Dirs, c.Upstream
-		if t.here {
-			in.outer, in.funcs = w, w.funcs
-		}
-		in.file(file)
 	}
+}
+
+// run walks one text of code that a command runs.
+func (w *walker) run(c *Command, t text) {
+	if w.depth >= maxCodeDepth {
+		w.script.give("it gives code to code too deeply")
+		return
+	}
+	if why := unreadable(t.code); why != "" {
+		if t.known {
+			w.script.give("the code given to " + c.Words[0].String() + " cannot be read: " + why)
+		}
+		return
+	}
+	file, err := parse(t.code)
+	if err != nil {
+		if t.known {
+			w.script.give("the code given to " + c.Words[0].String() + " cannot be parsed: " + parseMessage(err))
+		}
+		return
+	}
+	in := newWalker(w.script, w.ctx)
+	in.text, in.via, in.depth, in.args = t.code, c, w.depth+1, t.args
+	in.dirs, in.feeding = c.Dirs, c.Upstream
+	if t.here {
+		in.outer, in.funcs = w, w.funcs
+	}
+	in.file(file)
 }
 
 func codeOf(c *Command, words []Word) []text {
@@ -94,8 +98,8 @@ func codeOf(c *Command, words []Word) []text {
 		return valueOf(words, 0, "--run")
 	case "watch", "entr", "parallel":
 		if spec, ok := wrapperOf(name); ok {
-			if inner := spec.inner(words); len(inner.words) > 0 {
-				t := joined(inner.words, false)
+			if inner := spec.inner(words); len(inner) > 0 {
+				t := joined(inner[0].words, false)
 				t.known = false
 				return []text{t}
 			}

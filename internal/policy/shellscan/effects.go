@@ -63,8 +63,8 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 	if w.Process != "" {
 		return out
 	}
-	if w.Known {
-		if p, ok := s.paths(c, w); ok {
+	if w.Told() {
+		if p, ok := s.paths(c, w); ok && !neutralDevice(path.Clean(p[0])) {
 			out = append(out, File{Paths: p, Text: w.Text, Redirect: redirect})
 		}
 		return out
@@ -72,7 +72,7 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 	for _, g := range w.guess {
 		word := knownWord(g)
 		word.Tilde = w.Tilde
-		if p, ok := s.paths(c, word); ok {
+		if p, ok := s.paths(c, word); ok && !neutralDevice(path.Clean(p[0])) {
 			// A guessed target is not certain: nothing but a refusal rests on it.
 			f := File{Text: w.String(), Redirect: redirect, Paths: p}
 			out = append(out, f)
@@ -83,6 +83,10 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 	}
 	return out
 }
+
+// neutralDevice tells /dev/null and the command's own descriptors, whose real
+// path says nothing.
+func neutralDevice(p string) bool { return deviceKind(p, RedirectRead, true) == RedirectNeutral }
 
 // readWords are the words of a command line that name files it reads.
 func readWords(words []Word) []Word {
@@ -144,7 +148,7 @@ func readsOperands(name string) bool {
 func plainOperands(words []Word) []Word {
 	var out []Word
 	for _, w := range words[1:] {
-		if !w.Known {
+		if !w.Told() {
 			if w.guess != nil {
 				out = append(out, w)
 			}
@@ -184,7 +188,7 @@ func writtenWords(words []Word) []Word {
 	ops := func() []Word {
 		var out []Word
 		for _, w := range words[1:] {
-			if w.Known && !strings.HasPrefix(w.Text, "-") {
+			if w.Told() && !strings.HasPrefix(w.Text, "-") {
 				out = append(out, w)
 			}
 		}
@@ -240,7 +244,7 @@ func withNames(list []Word) []Word {
 func valuesOf(words []Word, prefix string) []Word {
 	var out []Word
 	for _, w := range words[1:] {
-		if v, ok := strings.CutPrefix(w.Text, prefix); ok && w.Known && v != "" {
+		if v, ok := strings.CutPrefix(w.Text, prefix); ok && w.Told() && v != "" {
 			out = append(out, knownWord(v))
 		}
 	}

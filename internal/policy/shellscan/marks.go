@@ -157,18 +157,19 @@ func (spec wrapper) marks(name string, words []Word) []mark {
 	if t := optionsOf(name); t != nil {
 		marks = append(marks, t.parse(words).marks...)
 	}
-	in := spec.inner(words)
+	rest := words
 	if len(spec.run) > 0 {
 		at := afterSubcommand(words, spec.run)
 		if at < 0 {
 			return marks
 		}
-		in = spec.inner(words[at:])
+		rest = words[at:]
+	}
+	var in innerCommand
+	if all := spec.inner(rest); len(all) > 0 {
+		in = all[0]
 	}
 	from := len(words) - len(in.words)
-	if len(in.words) == 0 {
-		from = len(words)
-	}
 	for i := 1; i < from; i++ {
 		if spec.assigns && isAssignment(words[i].Text) {
 			marks = append(marks, mark{index: i, spell: whole})

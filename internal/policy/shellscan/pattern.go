@@ -260,7 +260,7 @@ func (m *matcher) starCovers(w, spelled int) bool {
 func (m *matcher) wordMatches(p, w int) bool {
 	pw, word := m.pattern.words[p], m.words[w]
 	text := word.Text
-	if w == 0 && m.deny && word.Known {
+	if w == 0 && m.deny && word.Told() {
 		if last := pw.pieces[len(pw.pieces)-1]; pw.literal() || !strings.Contains(strings.Join(pw.pieces, ""), "/") {
 			text = path.Base(text)
 			if pw.literal() {
@@ -269,16 +269,19 @@ func (m *matcher) wordMatches(p, w int) bool {
 		}
 	}
 	if pw.literal() {
-		return word.Known && m.equal(pw.pieces[0], text)
+		return m.told(word) && m.equal(pw.pieces[0], text)
 	}
 	if !m.starCovers(w, len(pw.pieces[0])) {
 		return false
 	}
-	if !word.Known {
+	if !m.told(word) {
 		return m.hasPrefix(word.Lead, pw.pieces[0]) && len(pw.pieces) == 2 && pw.pieces[1] == ""
 	}
 	return m.glob(pw.pieces, text)
 }
+
+// told: what is allowed must be certain, what is refused need not be.
+func (m *matcher) told(w Word) bool { return w.Known || m.deny && w.Guessed }
 
 func (m *matcher) equal(a, b string) bool {
 	if m.fold {

@@ -10,6 +10,7 @@ package shellscan
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -119,8 +120,18 @@ func parse(text string) (*syntax.File, error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
-// Scan analyses a text for bash.
-func Scan(text string, ctx *Context) *Script {
+// Scan analyses a text for bash. Should the analysis itself fail, the text is one
+// that cannot be read.
+func Scan(text string, ctx *Context) (s *Script) {
+	defer func() {
+		if r := recover(); r != nil {
+			s = &Script{Text: text, ctx: ctx, Unreadable: fmt.Sprintf("the analysis failed: %v", r)}
+		}
+	}()
+	return scan(text, ctx)
+}
+
+func scan(text string, ctx *Context) *Script {
 	s := &Script{Text: text, ctx: ctx}
 	if why := unreadable(text); why != "" {
 		s.Unreadable = why
@@ -185,14 +196,19 @@ func (c *Command) Likely() []Word {
 		return c.Words
 	}
 	out := make([]Word, 0, len(c.Words)+2)
-	for _, w := range c.Words {
-		if w.Known || w.guess == nil {
+	for i, w := range c.Words {
+		if i == 0 && w.guess == nil && strings.Contains(w.tail, "/") {
+			// "$dir"/rm: the last path component of a command is known.
+			out = append(out, guessedWord(w.tail))
+			continue
+		}
+		if w.Told() || w.guess == nil {
 			out = append(out, w)
 			continue
 		}
 		for _, g := range w.guess {
-			word := knownWord(g)
-			word.Tilde = w.Tilde
+			word := guessedWord(g)
+			word.Tilde, word.Process = w.Tilde, w.Process
 			out = append(out, word)
 		}
 	}

@@ -28,7 +28,7 @@ var toolTables = map[string]func() *optionTable{
 	"head": table(gnuNums, `-n: -c: -qvz --lines= --bytes= --quiet --silent --verbose --zero-terminated --help --version`),
 	"tail": table(gnuNums, `-n: -c: -s: -fFqvzr --lines= --bytes= --follow=? --pid= --quiet --silent --retry
 		--sleep-interval= --max-unchanged-stats= --verbose --zero-terminated --help --version`),
-	"wc": table(gnu, `-cmlLw --bytes --chars --lines --max-line-length --words --total= ~--files0-from=@ --help --version`),
+	"wc":   table(gnu, `-cmlLw --bytes --chars --lines --max-line-length --words --total= ~--files0-from=@ --help --version`),
 	"stat": table(gnu, `-c: -fLt --format= --printf= --dereference --file-system --terse --cached= --help --version`),
 	"file": table(gnu, `-bhiIkLnNprvz0 -F: -e: ~-szZS ~-f:@ !-m: !-C --brief --mime --mime-type --mime-encoding
 		--no-dereference --dereference --keep-going --no-pad --no-buffer --raw --print0 --separator= --extension
@@ -40,7 +40,7 @@ var toolTables = map[string]func() *optionTable{
 		~--exclude-from=@ ~--files0-from=@ --help --version`),
 	"cut": table(gnu, `-b: -c: -d: -f: -nsz --bytes= --characters= --delimiter= --fields= --complement
 		--only-delimited --output-delimiter= --zero-terminated --help --version`),
-	"tr": table(gnu, `-cCdstu --complement --delete --squeeze-repeats --truncate-set1 --help --version`),
+	"tr":       table(gnu, `-cCdstu --complement --delete --squeeze-repeats --truncate-set1 --help --version`),
 	"basename": table(gnu, `-az -s: --multiple --suffix= --zero --help --version`),
 	"dirname":  table(gnu, `-z --zero --help --version`),
 	"which":    table(exact, `-as`),
@@ -78,7 +78,7 @@ var toolTables = map[string]func() *optionTable{
 	"gawk": table(awkStyle, awkOptions),
 	"mawk": table(awkStyle, awkOptions),
 	"nawk": table(awkStyle, awkOptions),
-	"tar": table(gnu, `-tvzjJaO ~-f:@ ~-C: !-xcruAdGg !-I: !-F: !-T:@ !-X:@ !-L: --list --file=@ --verbose --gzip
+	"tar": table(gnu, `-tvzjJa -f:@ !-O ~-C: !-xcruAdGg !-I: !-F: !-T:@ !-X:@ !-L: --list --file=@ --verbose --gzip
 		--gunzip --bzip2 --xz --zstd --auto-compress --exclude= --wildcards --full-time --utc --numeric-owner
 		!--use-compress-program= !--to-command= !--checkpoint-action= !--info-script= !--new-volume-script=
 		!--rsh-command= !--rmt-command= !--index-file= !--files-from= !--exclude-from= !--create !--extract
@@ -102,7 +102,7 @@ var toolTables = map[string]func() *optionTable{
 		!--debug-runtime-trace= !--diff= ~--run= ~--bench= ~--count= ~--timeout= ~--tags= ~--p= ~--parallel= ~--cpu=
 		~--benchtime= ~--fuzz= ~--fuzztime= ~--fuzzminimizetime= ~--list= ~--skip= ~--shuffle= ~--vet= ~--covermode=
 		~--coverpkg= ~--f= ~--template=`),
-	"node": table(optionStyle{ordered: true}, nodeOptions),
+	"node":   table(optionStyle{ordered: true}, nodeOptions),
 	"nodejs": table(optionStyle{ordered: true}, nodeOptions),
 	"cargo": table(optionStyle{abbreviated: true}, `!--config= !-Z: !-C: !--manifest-path= !--target-dir= !--out-dir=
 		!--artifact-dir= !--root= !--path= !--git= !--registry= !--index= !--lockfile-path= !--fix !--allow-dirty`),

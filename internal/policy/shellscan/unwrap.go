@@ -62,8 +62,10 @@ func wrapperOf(name string) (wrapper, bool) {
 		return wrapper{skip: 1}, true
 	case "chroot":
 		return wrapper{skip: 1, long: []string{"userspec", "groups"}}, true
-	case "strace", "ltrace", "perf":
-		return wrapper{values: "eopEOsSuabIPXAnwl", long: []string{"output", "trace"}, run: []string{"record", "stat", "trace"}}, true
+	case "strace", "ltrace":
+		return wrapper{values: "eopEOsSuabIPXAnwl", long: []string{"output", "trace"}}, true
+	case "perf":
+		return wrapper{values: "eopCt", run: []string{"record", "stat", "trace"}}, true
 	case "unshare", "nsenter":
 		return wrapper{values: "SGRwlt", long: []string{"setuid", "setgid", "root", "wd", "target", "map-user", "map-group"}}, true
 	case "systemd-run":
@@ -88,7 +90,7 @@ func wrapperOf(name string) (wrapper, bool) {
 }
 
 func baseName(w Word) string {
-	if !w.Known {
+	if !w.Told() {
 		return ""
 	}
 	return path.Base(w.Text)
@@ -164,13 +166,13 @@ func unwrapped(words []Word) []innerCommand {
 		}
 		words = words[at:]
 	}
-	return []innerCommand{spec.inner(words)}
+	return spec.inner(words)
 }
 
 func afterSubcommand(words []Word, run []string) int {
 	for i := 1; i < len(words); i++ {
 		for _, r := range run {
-			if words[i].Known && words[i].Text == r {
+			if words[i].Told() && words[i].Text == r {
 				return i
 			}
 		}
@@ -178,8 +180,10 @@ func afterSubcommand(words []Word, run []string) int {
 	return -1
 }
 
-// inner finds where the wrapped command begins.
-func (spec wrapper) inner(words []Word) innerCommand {
+// inner finds where the wrapped command begins. A word that is not known may
+// vanish, be an option or be the command itself, so that there may be several.
+func (spec wrapper) inner(words []Word) []innerCommand {
+	var out []innerCommand
 	in := innerCommand{open: spec.open}
 	skip := spec.skip
 	i := 1
@@ -189,12 +193,10 @@ func (spec wrapper) inner(words []Word) innerCommand {
 		w := words[i]
 		text := w.Text
 		switch {
-		case !w.Known && w.Lead == "" && skip == 0:
-			// It may vanish, be an option, or the command itself.
-			if i+1 == len(words) {
-				in.words = words[i:]
-				return in
-			}
+		case !w.Told() && w.Lead == "" && skip == 0:
+			maybe := in
+			maybe.words = placeholders(words[i:], spec.open, replaced)
+			out = append(out, maybe)
 			i++
 		case options && text == "--":
 			options = false
@@ -215,10 +217,10 @@ func (spec wrapper) inner(words []Word) innerCommand {
 			i++
 		default:
 			in.words = placeholders(words[i:], spec.open, replaced)
-			return in
+			return append(out, in)
 		}
 	}
-	return in
+	return out
 }
 
 func isAssignment(text string) bool {
@@ -282,7 +284,7 @@ func afterFlags(words []Word, ends bool, flags ...string) []innerCommand {
 	var out []innerCommand
 	for i := 1; i < len(words); i++ {
 		for _, f := range flags {
-			if !words[i].Known || words[i].Text != f {
+			if !words[i].Told() || words[i].Text != f {
 				continue
 			}
 			end := len(words)
@@ -317,7 +319,7 @@ func splitString(words []Word) ([]Word, bool) {
 		var code string
 		from := i + 1
 		switch {
-		case !words[i].Known:
+		case !words[i].Told():
 			return nil, false
 		case strings.HasPrefix(text, "--s") && abbreviates(text, "--split-string"):
 			_, value, attached := strings.Cut(text, "=")

@@ -26,10 +26,9 @@ type walker struct {
 	// never collects why the command being read may never be allowed silently.
 	never string
 
-	file_   *syntax.File
-	vars    map[string]variable // filled on first use
-	funcs   map[string]bool
-	sources map[*syntax.Word]string
+	file_ *syntax.File
+	vars  map[string]variable // filled on first use
+	funcs map[string]bool
 	// loop holds the value of each enclosing loop's variable; passes is how many
 	// times the innermost body is walked.
 	loop    map[string]string
@@ -47,9 +46,6 @@ func (w *walker) file(f *syntax.File) {
 }
 
 func (w *walker) sourceOf(word *syntax.Word) string {
-	if src, ok := w.sources[word]; ok {
-		return src
-	}
 	if word == nil || len(word.Parts) == 0 {
 		return ""
 	}
@@ -57,12 +53,7 @@ func (w *walker) sourceOf(word *syntax.Word) string {
 	if from < 0 || to > len(w.text) || from > to {
 		return ""
 	}
-	src := w.text[from:to]
-	if w.sources == nil {
-		w.sources = map[*syntax.Word]string{}
-	}
-	w.sources[word] = src
-	return src
+	return w.text[from:to]
 }
 
 // add records a command; it returns nil when the text has too many.
@@ -209,7 +200,14 @@ func (w *walker) compound(s *syntax.Stmt, in dirs) flow {
 		}
 	case *syntax.CoprocClause:
 		w.refuse("a coprocess")
-		w.pseudo(c, &Command{Words: []Word{knownWord("coproc")}})
+		coproc := &Command{Words: []Word{knownWord("coproc")}}
+		w.pseudo(c, coproc)
+		if _, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple {
+			// The parser takes assignments and redirections here for words.
+			from, to := int(c.Coproc.Offset())+len("coproc"), int(c.End().Offset())
+			w.run(coproc, text{code: w.text[min(from, len(w.text)):min(to, len(w.text))], known: true, here: true, args: w.args})
+			return both(in)
+		}
 		w.stmt(c.Stmt, in)
 	case *syntax.ArithmCmd:
 		w.arithmetic(c, "((", c.X)
@@ -463,7 +461,7 @@ func (w *walker) cdTargets(c *Command, in dirs) dirs {
 	case in == nil:
 		return nil
 	}
-	var out dirs
+	out := dirs{}
 	for _, d := range in {
 		out = union(out, at(path.Join(d, to)))
 	}

@@ -12,6 +12,9 @@ type Word struct {
 	Text string
 	// Known is set when Text is certainly the value, and one word.
 	Known bool
+	// Guessed is set in the words that a command most likely becomes (see
+	// Command.Likely): Text is then a guess, good enough to refuse.
+	Guessed bool
 	// Lead is the literal text before the first unknown part.
 	Lead string
 	// Quoted is set when the whole word is in quotes: it stays one word.
@@ -28,16 +31,25 @@ type Word struct {
 	guess []string
 	// glob is set when an unquoted pattern character makes it unknown.
 	glob bool
+	// tail is the literal text after the last unknown part.
+	tail string
 	// source is how an unknown word was written.
 	source string
 }
 
 // String is the word's value, or how it was written when that is not known.
 func (w Word) String() string {
-	if w.Known || w.source == "" {
+	if w.Told() || w.source == "" {
 		return w.Text
 	}
 	return w.source
+}
+
+// Told is set when Text is the whole value, certainly or most likely.
+func (w Word) Told() bool { return w.Known || w.Guessed }
+
+func guessedWord(text string) Word {
+	return Word{Text: text, Guessed: true, Lead: text}
 }
 
 func knownWord(text string) Word {
@@ -50,6 +62,7 @@ type wordReader struct {
 	w    *walker
 	text strings.Builder
 	lead strings.Builder
+	tail int // where the text after the last unknown part begins
 	word Word
 	any  bool // something, also an empty quoted string, makes it a word
 
@@ -73,6 +86,7 @@ func (r *wordReader) lit(text string) {
 // likely becomes, and quoted says that it stays inside its field.
 func (r *wordReader) unknown(guess string, ok, quoted bool) {
 	r.word.Known = false
+	r.tail = r.text.Len()
 	if quoted {
 		r.any = true
 		r.started = true
@@ -86,6 +100,18 @@ func (r *wordReader) unknown(guess string, ok, quoted bool) {
 		return
 	}
 	r.split(guess)
+}
+
+// positional is "$@": each parameter a word of its own.
+func (r *wordReader) positional(args []string) {
+	r.word.Known = false
+	for i, a := range args {
+		if i > 0 {
+			r.end()
+		}
+		r.field.WriteString(a)
+		r.started = true
+	}
 }
 
 // split adds text as bash splits it: blanks end a field.
@@ -119,6 +145,7 @@ func (r *wordReader) finish() Word {
 	w := r.word
 	w.Text = r.text.String()
 	w.Lead = r.lead.String()
+	w.tail = w.Text[r.tail:]
 	if !r.lost {
 		w.guess = r.fields
 		if w.guess == nil {
@@ -130,21 +157,31 @@ func (r *wordReader) finish() Word {
 
 // words evaluates one word of the text: braces may make it several, or none.
 func (w *walker) words(word *syntax.Word) []Word {
-	syntax.SplitBraces(word)
-	alternatives, sure := expandBraces(word.Parts)
+	split := &syntax.Word{Parts: word.Parts} // the tree itself stays as it was parsed
+	syntax.SplitBraces(split)
+	alternatives, sure := expandBraces(split.Parts)
 	if !sure {
-		one := w.parts(word.Parts, word)
+		one := w.parts(split.Parts, word)
 		one.Known, one.guess = false, nil
 		return []Word{one}
 	}
 	var out []Word
 	for _, parts := range alternatives {
-		if len(parts) == 0 {
+		if emptyParts(parts) {
 			continue // {,x} leaves no empty word behind
 		}
 		out = append(out, w.parts(parts, word))
 	}
 	return out
+}
+
+func emptyParts(parts []syntax.WordPart) bool {
+	for _, p := range parts {
+		if l, ok := p.(*syntax.Lit); !ok || l.Value != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // word evaluates a word that braces do not expand (assignments, here-documents).
@@ -227,6 +264,15 @@ func (r *wordReader) unquoted(s string, first bool) {
 	if first && strings.HasPrefix(s, "~") {
 		r.word.Tilde = true
 	}
+	if first && r.w != nil {
+		if i := assignmentTilde(s); i >= 0 {
+			// x=~/y as an argument becomes the home folder too.
+			r.unquoted(s[:i], true)
+			r.unknown(r.w.ctx.Home, r.w.ctx.Home != "", true)
+			r.unquoted(s[i+1:], false)
+			return
+		}
+	}
 	if strings.IndexAny(s, `\*?[`) < 0 {
 		r.lit(s)
 		return
@@ -251,6 +297,21 @@ func (r *wordReader) unquoted(s string, first bool) {
 		b.WriteByte(c)
 	}
 	r.lit(b.String())
+}
+
+// assignmentTilde is where a ~ stands that is expanded because the word looks like
+// an assignment; -1 when none does.
+func assignmentTilde(s string) int {
+	name, value, ok := strings.Cut(s, "=")
+	if !ok || !identifier(strings.TrimSuffix(name, "+")) {
+		return -1
+	}
+	for i := range len(value) {
+		if value[i] == '~' && (i == 0 || value[i-1] == ':') {
+			return len(name) + 1 + i
+		}
+	}
+	return -1
 }
 
 func (r *wordReader) glob(before *strings.Builder) {
@@ -319,6 +380,10 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 			return
 		}
 		w.checkParam(p)
+		if quoted && p.Param != nil && p.Param.Value == "@" && simpleParam(p) {
+			r.positional(w.args)
+			return
+		}
 		guess, ok := w.guessParam(p)
 		r.unknown(guess, ok, quoted && !(manyWords(p) && guess == ""))
 	case *syntax.CmdSubst:

@@ -1,0 +1,225 @@
+package policy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// scriptGenerator writes random texts for bash out of every construct that the
+// analysis knows. Commands are stubs, so that running them is harmless; every
+// loop ends, and files are written in the working folder only.
+type scriptGenerator struct {
+	r    *rand.Rand
+	left int // constructs still to spend
+}
+
+// stubs are the commands that the texts run.
+var stubs = []string{"ls", "cat", "rm", "curl", "touch", "git", "foo", "bar"}
+
+// wrappers are real programs that run stubs.
+var realWrappers = []string{"env", "timeout", "nice", "nohup", "xargs", "find", "setsid", "stdbuf", "bash", "sh"}
+
+func (g *scriptGenerator) pick(list ...string) string { return list[g.r.IntN(len(list))] }
+func (g *scriptGenerator) chance(n int) bool          { return g.r.IntN(n) == 0 }
+
+func (g *scriptGenerator) script() string {
+	g.left = 4 + g.r.IntN(14)
+	return g.list(3)
+}
+
+func (g *scriptGenerator) list(depth int) string {
+	var b strings.Builder
+	n := 1 + g.r.IntN(3)
+	for i := range n {
+		if i > 0 {
+			b.WriteString(g.pick("; ", "\n", " && ", " || ", " | ", " |& ", " & "))
+		}
+		b.WriteString(g.stmt(depth))
+	}
+	return b.String()
+}
+
+func (g *scriptGenerator) stmt(depth int) string {
+	g.left--
+	if depth <= 0 || g.left <= 0 || g.chance(2) {
+		return g.simple(depth)
+	}
+	in := func() string { return g.list(depth - 1) }
+	switch g.r.IntN(22) {
+	case 0:
+		return "(" + g.pad() + in() + ")"
+	case 1:
+		return "{ " + in() + "\n}"
+	case 2:
+		return "if " + in() + "\nthen " + in() + "\nelse " + in() + "\nfi"
+	case 3:
+		return "while " + g.pick("false", "! true", "[ a = b ]") + "; do " + in() + "\ndone"
+	case 4:
+		return "for v in " + g.pick("a b", "ls rm", "$(foo)", "{1..2}", "'x y' z", "*") + "; do " + in() + "\n" + g.pick("$v x", "foo $v", "foo \"$v\"", ":") + "\ndone"
+	case 5:
+		return "case " + g.word(0) + " in " + g.pick("a", "*", "$(foo)", "\"x\"") + ") " + in() + "\n;;" + g.pick("", "&")[:0] + " *) " + in() + "\n;; esac"
+	case 6:
+		name := g.pick("f", "h", "ls2")
+		return name + "() " + g.pick("{ "+in()+"\n}", "("+in()+"\n)") + g.pick("; "+name, "\n"+name+" a", "")
+	case 7:
+		return "! " + g.simple(depth)
+	case 8:
+		return "time " + g.pick("", "-p ") + g.simple(depth)
+	case 9:
+		return "eval " + g.quote(g.list(1))
+	case 10:
+		return "bash -c " + g.quote(g.list(1)) + g.pick("", " _ rm x", " a")
+	case 11:
+		return "trap " + g.quote(g.list(0)) + " EXIT"
+	case 12:
+		return "cat <<" + g.heredoc(depth)
+	case 13:
+		return "bash <<'E'\n" + g.list(0) + "\nE\n"
+	case 14:
+		return "for ((i=0;i<" + g.pick("1", "2", "$(foo; echo 1)") + ";i++)); do " + in() + "\ndone"
+	case 15:
+		return "[[ " + g.word(1) + " " + g.pick("==", "!=", "<", "=~") + " " + g.word(1) + " ]]"
+	case 16:
+		return "(( " + g.pick("1+1", "x", "x=2", "$(foo; echo 1)") + " ))"
+	case 17:
+		return g.pick("export", "declare", "readonly", "local") + " y" + fmt.Sprint(g.r.IntN(1000)) + "=" + g.word(1)
+	case 18:
+		return "coproc " + g.simple(0) + "\nwait"
+	case 19:
+		return "select s in a; do " + in() + "\ndone"
+	case 20:
+		return "until " + g.pick("true", in()+"\ntrue") + "; do " + g.simple(0) + "\ndone"
+	}
+	return "x=" + g.word(1) + "\n" + g.simple(depth)
+}
+
+func (g *scriptGenerator) pad() string { return g.pick("", " ", "\n", "\t") }
+
+func (g *scriptGenerator) heredoc(depth int) string {
+	mark := g.pick("E", "'E'", "\"E\"", "\\E")
+	body := g.pick("plain", "$(rm a)", "`touch b`", "$x", "\\$(rm c)", "${x:-$(foo)}", "'quoted' \"two\"")
+	return mark + g.pick("", " | foo", " >o1", " && "+g.simple(0)) + "\n" + body + "\nE\n"
+}
+
+// simple is a simple command, perhaps behind a wrapper.
+func (g *scriptGenerator) simple(depth int) string {
+	var parts []string
+	if g.chance(8) {
+		parts = append(parts, g.pick("A=1", "A="+g.word(0), "A=$(foo)", "IFS=_"))
+	}
+	if g.chance(6) {
+		parts = append(parts, g.pick("env", "env A=1", "env -i PATH=\"$PATH\"", "timeout 5", "timeout -s KILL 5", "nice", "nice -n 1",
+			"nohup", "command", "exec", "builtin command", "stdbuf -o0", "setsid", "xargs", "xargs -n 1", "find f -exec",
+			"env -S", "sh -c", "env -u A", "command --", "env --"))
+	}
+	wrapper := ""
+	if len(parts) > 0 {
+		wrapper = parts[len(parts)-1]
+	}
+	parts = append(parts, g.name())
+	for range g.r.IntN(4) {
+		parts = append(parts, g.word(depth))
+	}
+	if wrapper == "find f -exec" {
+		parts = append(parts, g.pick("{}", "-v"), "\\;")
+	}
+	for g.chance(5) {
+		red := g.pick(">o2", "2>/dev/null", ">>o3", "2>&1", "<f", ">/dev/null", "&>o4", "<<<"+g.word(0), "< <("+g.simple(0)+")",
+			"> >("+g.simple(0)+")", ">\"o5\"", "3<f", "<>o6", ">|o7")
+		at := g.r.IntN(len(parts) + 1)
+		if wrapper == "env -S" || wrapper == "sh -c" {
+			at = len(parts)
+		}
+		parts = append(parts[:at], append([]string{red}, parts[at:]...)...)
+	}
+	return strings.Join(parts, g.pick(" ", "  ", "\t", " \\\n"))
+}
+
+// name is a command's name in one of its many spellings.
+func (g *scriptGenerator) name() string {
+	n := stubs[g.r.IntN(len(stubs))]
+	switch g.r.IntN(22) {
+	case 0:
+		return "'" + n + "'"
+	case 1:
+		return n[:1] + "''" + n[1:]
+	case 2:
+		return "\\" + n
+	case 3:
+		return n[:1] + "\\" + n[1:]
+	case 4:
+		return "\"" + n[:1] + "\"" + n[1:]
+	case 5:
+		return fmt.Sprintf("$'\\x%02x%s'", n[0], n[1:])
+	case 6:
+		return n[:1] + "\\\n" + n[1:]
+	case 7:
+		return n[:1] + "${u}" + n[1:]
+	case 8:
+		return n[:1] + "$@" + n[1:]
+	case 9:
+		return n + "${IFS}z"
+	case 10:
+		return "{" + n + ",y}"
+	case 11:
+		return "$(echo " + n + ")"
+	case 12:
+		return "\"$STUBS\"/" + n
+	case 13:
+		return g.pick("echo", "true", ":", "printf '%s\\n'", "test -n", "type", "false", "hash", "cd src", "cd ..", "cd", "pushd src", "exit", "wait")
+	case 14:
+		return "{," + n + "}"
+	case 15:
+		return fmt.Sprintf("$'\\%03o%s'", n[0], n[1:])
+	}
+	return n
+}
+
+// word is an argument.
+func (g *scriptGenerator) word(depth int) string {
+	sub := func() string {
+		if depth <= 0 {
+			return g.pick("foo", "echo a")
+		}
+		return g.list(depth - 2)
+	}
+	switch g.r.IntN(26) {
+	case 0:
+		return "$(" + g.pad() + sub() + "\n)"
+	case 1:
+		return "\"a$(" + sub() + "\n)b\""
+	case 2:
+		return "`foo " + g.pick("a", "\\`bar\\`", "'b'") + "`"
+	case 3:
+		return "<(" + sub() + "\n)"
+	case 4:
+		return "${x:-" + g.pick("d", "$(foo)", "'q'", "\"$(bar)\"") + "}"
+	case 5:
+		return g.pick("$x", "\"$x\"", "${x}", "$1", "$@", "\"$@\"", "$*", "$#", "$?", "$$", "${x[0]}", "${#x}", "${x%a}", "${x/a/b}", "${x:0:1}", "$HOME")
+	case 6:
+		return g.pick("{a,b}", "x{1..3}y", "{a,b}{c,d}", "{a,{b,c}}", "{a}", "{}", "{,a}", "a{b", "{a..c}", "{3..1}", "'{a,b}'", "{\"a b\",c}", "a{,}b", "{01..3}", "{a,b", "{1..x}", "{a,b}}", "{{a,b}", "{$x,b}", "{a,$(foo)}", "\\{a,b}", "{a\\,b}")
+	case 7:
+		return g.pick("$'a\\nb'", "$'\\x41'", "$'\\101'", "$'\\u0041'", "$'a\\0b'", "$'\\''", "$'\\q'", "$'\\cB'", "$\"a\"", "$'\\e'", "$'\\x'")
+	case 8:
+		return g.pick("*", "src/*", "?", "[fa]*", "nomatch*", "a.[t]xt", "[", "[]", "a[", "\\*", "'*'")
+	case 9:
+		return g.pick("\\;", "\\&", "\\|", "\\$x", "\\`", "\\\"", "\\\\", "a\\ b", "\\#", "a#b", "\\~")
+	case 10:
+		return g.pick("'a b'", "\"a b\"", "'a;rm b'", "\"a;rm b\"", "'$(rm x)'", "\"\\$(rm x)\"", "\"a\\\"b\"", "''", "\"\"", "'a'\"b\"c", "\"a\\b\"", "'\\'")
+	case 11:
+		return g.pick("$((1+1))", "$((x))", "$[1+1]", "$(( $(foo; echo 1) ))")
+	case 12:
+		return g.pick("~", "~/a", "a~", "~root", "x=~")
+	case 13:
+		return g.pick("-a", "--", "-", "--x=y", "a=b", "-n", "-rf", "-c", "!", "{", "}", "then", "done", "time", "[[")
+	}
+	return g.pick("a", "b", "f", "src", "a.txt", "x", "foo", "rm")
+}
+
+func (g *scriptGenerator) quote(s string) string {
+	if g.chance(3) {
+		return "\"" + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s) + "\""
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
