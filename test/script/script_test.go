@@ -61,9 +61,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setup gives each script an empty home and a project of its own beside it.
+// setup gives each script an empty home beside its project: a folder that holds
+// a home may not be worked in.
 func setup(env *testscript.Env) error {
-	home := filepath.Join(env.WorkDir, ".home")
+	home := env.WorkDir + "-home"
 	if err := os.MkdirAll(filepath.Join(home, ".garuda"), 0o700); err != nil {
 		return err
 	}

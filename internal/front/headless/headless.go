@@ -7,7 +7,6 @@ package headless
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -56,8 +55,7 @@ type Init struct {
 
 // Run takes prompts until they end, and returns the exit code.
 func Run(ctx context.Context, s *engine.Session, o Options) (int, error) {
-	r := &run{s: s, o: o, sub: s.Subscribe(0), out: json.NewEncoder(o.Stdout)}
-	r.out.SetEscapeHTML(false)
+	r := &run{s: s, o: o, sub: s.Subscribe(0)}
 	defer r.sub.Close()
 	r.activity = o.Activity
 	if r.activity == nil && (o.Format == Text || o.Verbose) {
@@ -73,7 +71,6 @@ type run struct {
 	s        *engine.Session
 	o        Options
 	sub      *engine.Subscription
-	out      *json.Encoder
 	activity *lines.Activity
 	// writeErr is the first failure to write to stdout; it stops the run.
 	writeErr    error
@@ -221,7 +218,11 @@ func (r *run) line(o object) {
 		return
 	}
 	o["session_id"], o["uuid"] = r.s.ID(), core.NewUUID()
-	if err := r.out.Encode(o); err != nil {
+	b, err := encodeLine(o)
+	if err == nil {
+		_, err = r.o.Stdout.Write(b)
+	}
+	if err != nil {
 		r.writeErr = err
 	}
 }

@@ -1,8 +1,10 @@
 package headless
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
@@ -13,6 +15,27 @@ import (
 // Code's headless format, so that scripts written for it work.
 
 type object = map[string]any
+
+// encodeLine writes an object on one line, its type and subtype first, as people
+// look for them.
+func encodeLine(o object) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	b.WriteByte('{')
+	for _, name := range []string{"type", "subtype"} {
+		if v, ok := o[name]; ok {
+			fmt.Fprintf(&b, "%q:%q,", name, v)
+			delete(o, name)
+		}
+	}
+	at := b.Len()
+	if err := enc.Encode(o); err != nil {
+		return nil, err
+	}
+	line := b.Bytes()
+	return append(line[:at], line[at+1:]...), nil // without the second brace
+}
 
 // assistantMessage is a response in the shape of the Messages API.
 func assistantMessage(r *llm.Response, info *llm.Info) object {
