@@ -62,8 +62,8 @@ func pipeEnds(fd [2]int, ours int) (r, w *os.File, err error) {
 	return os.NewFile(uintptr(fd[0]), "|0"), os.NewFile(uintptr(fd[1]), "|1"), nil
 }
 
-// tree is nothing here: what a command started is found by looking.
-type tree struct{}
+// tree keeps how the process ended; what it started is found by looking.
+type tree struct{ state *os.ProcessState }
 
 // awaitExit returns when the command's process has ended. It is not reaped, so
 // its number, and with it its group and session, stay its own.
@@ -84,8 +84,8 @@ func (p *Process) reap() *os.ProcessState {
 	state, err := p.os.Wait()
 	if err != nil {
 		p.sup.report(fmt.Errorf("learn how process %d ended: %w", p.pid, err))
-		return nil
 	}
+	p.tree.state = state
 	return state
 }
 

@@ -55,7 +55,7 @@ func (p *Process) started() error {
 		},
 	}
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))) //nolint:gosec // the call takes it by address
 	if err == nil {
 		var assignErr error
 		err = p.os.WithHandle(func(h uintptr) { assignErr = windows.AssignProcessToJobObject(job, windows.Handle(h)) })

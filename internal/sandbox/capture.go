@@ -1,5 +1,7 @@
 package sandbox
 
+import "slices"
+
 // Keeper holds on to the beginning and the end of a stream, in memory that does
 // not grow with it. Its zero value keeps nothing; it is not safe for concurrent use.
 type Keeper struct {
@@ -47,7 +49,7 @@ func (k *Keeper) Full() bool { return k.total > int64(k.headLimit+k.tailLimit) }
 
 // Captured is what was kept: all of it in Head when nothing was lost.
 func (k *Keeper) Captured() Captured {
-	tail := append(k.tail[k.next:len(k.tail):len(k.tail)], k.tail[:k.next]...)
+	tail := slices.Concat(k.tail[k.next:], k.tail[:k.next])
 	if k.total == int64(len(k.head)+len(tail)) {
 		return Captured{Head: append(k.head, tail...), Total: k.total}
 	}

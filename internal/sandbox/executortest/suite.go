@@ -121,7 +121,7 @@ func (s *suite) gone(commandLine string) {
 func running(t testing.TB, commandLine string) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
-		out, err := exec.Command("ps", "-axo", "args").Output()
+		out, err := exec.CommandContext(t.Context(), "ps", "-axo", "args").Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,8 +56,8 @@ func findBash(path, root string) string {
 }
 
 func inside(dir, root string) bool {
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
+	if followed, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = followed
 	}
 	rel, err := filepath.Rel(root, dir)
 	return err == nil && (rel == "." || filepath.IsLocal(rel))

@@ -18,7 +18,12 @@ import (
 	"garuda/internal/sandbox/host"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := becomeUndumpable(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func supervisor(t testing.TB) *proc.Supervisor {
 	t.Helper()

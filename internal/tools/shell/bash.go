@@ -100,7 +100,11 @@ func (*bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*too
 }
 
 func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
-	plan, env := call.Plan.Input.(*bashCall), call.Env
+	env := call.Env
+	plan, ok := call.Plan.Input.(*bashCall)
+	if !ok {
+		return nil, fmt.Errorf("run a plan that bash did not make (%T)", call.Plan.Input)
+	}
 	streams := [2]*screen{newScreen(streamLimit), newScreen(streamLimit)}
 	res, err := env.Exec.Run(ctx, &sandbox.Command{
 		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: env.CommandEnv,
