@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
@@ -39,6 +40,9 @@ type answer struct {
 	resp   llm.Response
 	blocks []*block // by index; nil where a server left one out
 }
+
+// afterStop is how long the end of the stream may take once the answer is there.
+const afterStop = 10 * time.Second
 
 // maxBlocks bounds the indexes a server may use.
 const maxBlocks = 10_000
@@ -97,6 +101,7 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 		}
 		if d.StopReason != "" {
 			a.resp.RawStop = d.StopReason
+			a.reply.Patience(afterStop)
 		}
 	case "message_stop":
 		if a.resp.RawStop == "" {

@@ -1,11 +1,14 @@
 package chat
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
@@ -290,16 +293,48 @@ func TestEnds(t *testing.T) {
 
 // TestStaysOpen is a server that sends the answer and then never ends the stream.
 func TestStaysOpen(t *testing.T) {
-	var s *llmtest.Server
-	s = llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-		before := s.Clock.Looks()
+	for name, tt := range map[string]struct {
+		frames string
+		wait   time.Duration
+	}{
+		"without usage": {piece(`"content":"ok"`) + finish("stop"), afterFinish},
+		"with usage":    {piece(`"content":"ok"`) + finish("stop") + llmtest.Data(`{"choices":[],"usage":{"prompt_tokens":1}}`), afterUsage},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read := make(chan struct{})
+			s := llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
+				llmtest.Stream(tt.frames)(w, r, nil)
+				<-r.Context().Done()
+			})
+			go func() {
+				<-read
+				for range 3 { // whenever the patience began
+					s.Clock.Advance(tt.wait)
+				}
+			}()
+			resp, err := s.Model.Stream(t.Context(), hello(), func(llm.Event) { close(read) })
+			if err != nil || resp.Message.PlainText() != "ok" {
+				t.Errorf("%+v, %v", resp, err)
+			}
+		})
+	}
+}
+
+// TestAbortAfterFinish: an abort counts until the answer is given back.
+func TestAbortAfterFinish(t *testing.T) {
+	sent := make(chan struct{})
+	s := llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
 		llmtest.Stream(piece(`"content":"ok"`)+finish("stop"))(w, r, nil)
-		s.Clock.AwaitLooks(before + 2) // the bytes, and the new patience
-		s.Clock.Advance(afterFinish)
+		close(sent)
 		<-r.Context().Done()
 	})
-	if r := llmtest.MustAsk(t, s.Model, hello()); r.Text() != "ok" || r.Resp.UsageReported {
-		t.Errorf("%+v", r.Resp)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-sent
+		cancel()
+	}()
+	if r := llmtest.Ask(ctx, s.Model, hello()); !errors.Is(r.Err, context.Canceled) || r.Resp != nil {
+		t.Errorf("%+v, %v", r.Resp, r.Err)
 	}
 }
 
@@ -367,6 +402,14 @@ func TestMessages(t *testing.T) {
 		} else if !json.Valid([]byte("[" + string(got) + "]")) {
 			t.Errorf("%s: not JSON", name)
 		}
+	}
+}
+
+func TestMistralIDs(t *testing.T) {
+	e := &encoder{info: &llm.Info{ID: "m", Provider: "mistral"}}
+	own, other := e.callID("a1B2c3D4e"), e.callID("call_0123")
+	if own != "a1B2c3D4e" || len(other) != 9 || other != e.callID("call_0123") || other == e.callID("call_0124") {
+		t.Error(own, other)
 	}
 }
 

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"garuda/internal/core"
@@ -87,9 +89,9 @@ func (e *encoder) AppendMessage(dst []byte, m *core.Message) ([]byte, int) {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = appendResult(dst, b)
+		dst = e.appendResult(dst, b)
 		if images := attachments(b.Content); len(images) > 0 {
-			parts = append(append(parts, core.Text("Returned by the call "+wire.CallID(b.ID)+":")), images...)
+			parts = append(append(parts, core.Text("Returned by the call "+e.callID(b.ID)+":")), images...)
 		}
 	}
 	for _, b := range m.Blocks {
@@ -127,8 +129,18 @@ func attachments(blocks []core.Block) []core.Block {
 	return out
 }
 
-func appendResult(dst []byte, b *core.Block) []byte {
-	dst = wire.AppendField(append(dst, `{"role":"tool"`...), "tool_call_id", wire.CallID(b.ID))
+// callID is a call's id as the provider takes it. Mistral takes nine letters and
+// digits only, and so no id that was made elsewhere.
+func (e *encoder) callID(id string) string {
+	if id = wire.CallID(id); e.info.Provider != "mistral" || len(id) == 9 && !strings.ContainsAny(id, "_-") {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])[:9]
+}
+
+func (e *encoder) appendResult(dst []byte, b *core.Block) []byte {
+	dst = wire.AppendField(append(dst, `{"role":"tool"`...), "tool_call_id", e.callID(b.ID))
 	text := textOf(b.Content)
 	if wire.IsBlank(text) {
 		text = noOutput
@@ -206,15 +218,15 @@ func (e *encoder) appendAssistant(dst []byte, m *core.Message) []byte {
 		dst = append(wire.AppendKey(dst, "tool_calls"), '[')
 		for i := range calls {
 			e.ids[calls[i].ID] = true
-			dst = appendCall(wire.AppendComma(dst), &calls[i])
+			dst = e.appendCall(wire.AppendComma(dst), &calls[i])
 		}
 		dst = append(dst, ']')
 	}
 	return append(dst, '}')
 }
 
-func appendCall(dst []byte, b *core.Block) []byte {
-	dst = wire.AppendField(append(dst, '{'), "id", wire.CallID(b.ID))
+func (e *encoder) appendCall(dst []byte, b *core.Block) []byte {
+	dst = wire.AppendField(append(dst, '{'), "id", e.callID(b.ID))
 	dst = wire.AppendField(append(dst, `,"type":"function","function":{`...), "name", wire.Name(b.Name))
 	dst = append(wire.AppendField(dst, "arguments", wire.Arguments(b.Input)), '}')
 	if b.Provider == Format {

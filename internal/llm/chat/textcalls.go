@@ -79,19 +79,22 @@ func (t *textCalls) safe(s string) int {
 func maybeCall(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	switch {
-	case s == "" || strings.HasPrefix(openCallTag, s) || strings.HasPrefix(s, openCallTag):
+	case s == "" || begins(s, openCallTag) || strings.HasPrefix(s, openCallTag):
 		return true
-	case strings.HasPrefix(fence, s):
+	case begins(s, fence):
 		return true
 	case strings.HasPrefix(s, fence):
 		lang, body, ended := strings.Cut(s[len(fence):], "\n")
 		if !ended {
-			return strings.HasPrefix("json", lang) || strings.HasPrefix("tool_call", lang)
+			return begins(lang, "json") || begins(lang, "tool_call")
 		}
 		return isCallFence(lang) && (strings.TrimSpace(body) == "" || maybeJSON(body))
 	}
 	return maybeJSON(s)
 }
+
+// begins reports whether s may yet become word.
+func begins(s, word string) bool { return strings.HasPrefix(word, s) }
 
 func isCallFence(lang string) bool {
 	lang = strings.TrimSpace(lang)
@@ -120,7 +123,7 @@ func maybeJSON(s string) bool {
 	}
 	key, _, ended := strings.Cut(rest, `"`)
 	for _, known := range []string{"name", "arguments", "parameters", "type", "function", "id", "tool_calls"} {
-		if ended && key == known || !ended && strings.HasPrefix(known, key) {
+		if ended && key == known || !ended && begins(key, known) {
 			return true
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -96,8 +97,12 @@ func testCutArguments(t *testing.T, d Dialect) {
 		cuts = append(cuts, []string{args[:i], args[i:]})
 	}
 	cuts = append(cuts, strings.Split(args, ""), bytewise(args))
+	var handlers []Handler
 	for _, cut := range cuts {
-		s := NewServer(t, d, nil, Stream(strings.Join(d.Frames(Reply{Calls: []Call{{ID: "c", Name: "bash", Args: cut}}}), "")))
+		handlers = append(handlers, Stream(strings.Join(d.Frames(Reply{Calls: []Call{{ID: "c", Name: "bash", Args: cut}}}), "")))
+	}
+	s := NewServer(t, d, nil, handlers...)
+	for _, cut := range cuts {
 		r := MustAsk(t, s.Model, hello())
 		if got := r.Resp.Message.ToolUses(); len(got) != 1 || got[0].Input != args {
 			t.Fatalf("cut %q: %+v", cut, got)
@@ -278,8 +283,8 @@ func full() Reply {
 func testAbort(t *testing.T, d Dialect) {
 	frames := d.Frames(full())
 	// By the caller's own reaction to an event.
+	s := NewServer(t, d, nil, Stream(frames...))
 	for n := 1; ; n++ {
-		s := NewServer(t, d, nil, Stream(frames...))
 		ctx, cancel := context.WithCancel(t.Context())
 		seen := 0
 		resp, err := s.Model.Stream(ctx, hello(), func(llm.Event) {
@@ -294,27 +299,29 @@ func testAbort(t *testing.T, d Dialect) {
 			}
 			break
 		}
-		if err != context.Canceled || resp != nil {
+		if !errors.Is(err, context.Canceled) || resp != nil {
 			t.Fatalf("event %d: %v, %v", n, resp, err)
 		}
-		closeIdle(s.Model)
 	}
 	// From outside, while the server says nothing more.
+	sent := make(chan struct{})
+	var handlers []Handler
 	for n := range len(frames) - d.Spare {
-		sent := make(chan struct{})
-		s := NewServer(t, d, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
+		handlers = append(handlers, func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			Stream(frames[:n]...)(w, r, nil)
-			close(sent)
+			sent <- struct{}{}
 			<-r.Context().Done()
 		})
+	}
+	s = NewServer(t, d, nil, handlers...)
+	for n := range handlers {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			<-sent
 			cancel()
 		}()
-		if r := Ask(ctx, s.Model, hello()); r.Err != context.Canceled || r.Resp != nil {
+		if r := Ask(ctx, s.Model, hello()); !errors.Is(r.Err, context.Canceled) || r.Resp != nil {
 			t.Fatalf("after frame %d: %v, %v", n, r.Resp, r.Err)
 		}
-		closeIdle(s.Model)
 	}
 }

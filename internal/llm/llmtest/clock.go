@@ -10,10 +10,15 @@ import (
 // Clock is a clock that stands still until it is advanced.
 type Clock struct {
 	mu     sync.Mutex
-	looked sync.Cond
 	now    time.Time
-	looks  int
 	timers []*timer
+	// waiting are those who wait for calls of Now.
+	waiting []*waiter
+}
+
+type waiter struct {
+	left int
+	done chan struct{}
 }
 
 type timer struct {
@@ -23,34 +28,28 @@ type timer struct {
 
 // NewClock starts at a fixed time.
 func NewClock() *Clock {
-	c := &Clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	c.looked.L = &c.mu
-	return c
+	return &Clock{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 // Now is the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looks++
-	c.looked.Broadcast()
+	for _, w := range c.waiting {
+		if w.left--; w.left == 0 {
+			close(w.done)
+		}
+	}
 	return c.now
 }
 
-// Looks is how often Now was called.
-func (c *Clock) Looks() int {
+// Looked is closed when Now has been called n more times.
+func (c *Clock) Looked(n int) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.looks
-}
-
-// AwaitLooks waits until Now was called n times.
-func (c *Clock) AwaitLooks(n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.looks < n {
-		c.looked.Wait()
-	}
+	w := &waiter{left: n, done: make(chan struct{})}
+	c.waiting = append(c.waiting, w)
+	return w.done
 }
 
 // Sleep waits until the clock was advanced by d.

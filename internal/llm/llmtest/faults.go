@@ -24,21 +24,23 @@ func testCut(t *testing.T, d Dialect) {
 	if testing.Short() {
 		step = 61
 	}
+	var handlers []Handler
 	for n := 0; n < len(whole); n += step {
-		for _, abrupt := range []bool{false, true} {
-			s := NewServer(t, d, nil, cutAt(whole[:n], abrupt))
-			r := Ask(t.Context(), s.Model, hello())
-			if n >= complete {
-				if r.Err != nil && !abrupt {
-					t.Fatalf("cut at %d of %d: %v", n, len(whole), r.Err)
-				}
-				continue
+		handlers = append(handlers, cutAt(whole[:n], false), cutAt(whole[:n], true))
+	}
+	s := NewServer(t, d, nil, handlers...)
+	for i := range handlers {
+		n, abrupt := i/2*step, i%2 == 1
+		r := Ask(t.Context(), s.Model, hello())
+		if n >= complete {
+			if r.Err != nil && !abrupt {
+				t.Fatalf("cut at %d of %d: %v", n, len(whole), r.Err)
 			}
-			e := WantError(t, r.Err, llm.ErrNetwork)
-			if r.Resp != nil || !abrupt && !e.Streaming {
-				t.Fatalf("cut at %d: %v, %+v", n, r.Resp, e)
-			}
-			closeIdle(s.Model)
+			continue
+		}
+		e := WantError(t, r.Err, llm.ErrNetwork)
+		if r.Resp != nil || !abrupt && !e.Streaming {
+			t.Fatalf("cut at %d: %v, %+v", n, r.Resp, e)
 		}
 	}
 }
@@ -102,8 +104,12 @@ func testRetryAfter(t *testing.T, d Dialect) {
 
 func testErrorInStream(t *testing.T, d Dialect) {
 	frames := d.Frames(full())
+	var handlers []Handler
 	for n := range len(frames) - d.Spare {
-		s := NewServer(t, d, nil, Stream(append(frames[:n:n], d.ErrorFrame)...))
+		handlers = append(handlers, Stream(append(frames[:n:n], d.ErrorFrame)...))
+	}
+	s := NewServer(t, d, nil, handlers...)
+	for n := range handlers {
 		r := Ask(t.Context(), s.Model, hello())
 		e := WantError(t, r.Err, llm.ErrOverloaded)
 		if !e.Streaming || r.Resp != nil {
@@ -117,7 +123,7 @@ func testStall(t *testing.T, d Dialect) {
 	stalled := func(sent chan<- struct{}, frames ...string) Handler {
 		return func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			Stream(frames...)(w, r, nil)
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 			close(sent)
 			<-r.Context().Done()
 		}
@@ -153,9 +159,9 @@ func testStall(t *testing.T, d Dialect) {
 		var s *Server
 		s = NewServer(t, d, func(c *llm.ClientConfig) { c.Limits = limits }, func(w http.ResponseWriter, r *http.Request, _ []byte) {
 			for range 20 {
-				seen := s.Clock.Looks()
+				noted := s.Clock.Looked(1) // each byte is noted with its time
 				Stream(": still here\n\n")(w, r, nil)
-				s.Clock.AwaitLooks(seen + 1) // each byte is noted with its time
+				<-noted
 				s.Clock.Advance(limits.Idle - time.Second)
 			}
 			Stream(frames...)(w, r, nil)
@@ -183,7 +189,7 @@ func testGarbage(t *testing.T, d Dialect) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewServer(t, d, nil, h)
-			WantError(t, Ask(t.Context(), s.Model, hello()).Err, llm.ErrProtocol)
+			_ = WantError(t, Ask(t.Context(), s.Model, hello()).Err, llm.ErrProtocol)
 		})
 	}
 	t.Run("plain text that is a stream", func(t *testing.T) {
@@ -192,7 +198,7 @@ func testGarbage(t *testing.T, d Dialect) {
 	})
 	t.Run("error with status 200", func(t *testing.T) {
 		s := NewServer(t, d, nil, Answer(200, "application/json", `{"error":"Trying to keep the first 9000 tokens when context the overflows."}`))
-		WantError(t, Ask(t.Context(), s.Model, hello()).Err, llm.ErrContextOverflow)
+		_ = WantError(t, Ask(t.Context(), s.Model, hello()).Err, llm.ErrContextOverflow)
 	})
 }
 
@@ -215,7 +221,7 @@ func testRedirect(t *testing.T, d Dialect) {
 }
 
 func testNoServer(t *testing.T, d Dialect) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,10 +305,18 @@ func testEarlyAnswer(t *testing.T, d Dialect) {
 
 func testConnectionReuse(t *testing.T, d Dialect) {
 	var conns atomic.Int32
+	clock := NewClock()
 	frames := d.Frames(full())
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		Stream(frames...)(w, r, nil)
+		Stream(frames[:len(frames)-1]...)(w, r, nil)
+		// The stream ends only after the client has read the last event.
+		settling := clock.Looked(2)
+		Stream(frames[len(frames)-1])(w, r, nil)
+		select {
+		case <-settling:
+		case <-r.Context().Done():
+		}
 	}))
 	srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 		if s == http.StateNew {
@@ -311,7 +325,7 @@ func testConnectionReuse(t *testing.T, d Dialect) {
 	}
 	srv.Start()
 	defer srv.Close()
-	m, err := d.New(llm.ClientConfig{Info: &llm.Info{Spec: "test/m", ID: "m"}, BaseURL: srv.URL + d.Base})
+	m, err := d.New(llm.ClientConfig{Info: &llm.Info{Spec: "test/m", ID: "m"}, BaseURL: srv.URL + d.Base, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func Stream(frames ...string) Handler {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, f := range frames {
 			_, _ = io.WriteString(w, f)
-			w.(http.Flusher).Flush()
+			_ = http.NewResponseController(w).Flush()
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package responses
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -190,6 +192,17 @@ func TestUnstreamed(t *testing.T) {
 	r := llmtest.MustAsk(t, s.Model, hello())
 	if r.Text() != "hi" || r.Resp.Message.PlainText() != "hi" || (r.Resp.Usage != core.Usage{Input: 3, Output: 4}) {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAbortAtTheEnd aborts while the last event is being shown.
+func TestAbortAtTheEnd(t *testing.T) {
+	s := llmtest.NewServer(t, dialect, nil, llmtest.Stream(
+		frame(`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"hi"}]}]}}`)))
+	ctx, cancel := context.WithCancel(t.Context())
+	resp, err := s.Model.Stream(ctx, hello(), func(llm.Event) { cancel() })
+	if !errors.Is(err, context.Canceled) || resp != nil {
+		t.Errorf("%v, %v", resp, err)
 	}
 }
 

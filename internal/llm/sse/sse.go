@@ -63,7 +63,7 @@ func (r *Reader) Next() (Event, error) {
 	for {
 		line, err := r.nextLine()
 		if err != nil {
-			if err == io.EOF && r.hasData {
+			if errors.Is(err, io.EOF) && r.hasData {
 				return Event{Name: r.name, Data: r.data, Unterminated: true}, nil
 			}
 			return Event{}, err
@@ -123,7 +123,7 @@ func (r *Reader) nextLine() ([]byte, error) {
 	for {
 		if r.pos == len(r.buf) {
 			if err := r.fill(); err != nil {
-				if err == io.EOF && len(r.line) > 0 {
+				if errors.Is(err, io.EOF) && len(r.line) > 0 {
 					return r.line, nil
 				}
 				return nil, err

@@ -24,7 +24,7 @@ func readAll(t testing.TB, src io.Reader) ([]event, error) {
 	for {
 		ev, err := r.Next()
 		if err != nil {
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				err = nil
 			}
 			return out, err
@@ -147,7 +147,7 @@ func TestAnyChunkingGivesTheSameEvents(t *testing.T) {
 			r := NewReader(src)
 			for {
 				ev, err := r.Next()
-				if err == io.EOF {
+				if errors.Is(err, io.EOF) {
 					break
 				}
 				if err != nil {

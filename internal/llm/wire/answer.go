@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 
@@ -34,7 +35,7 @@ func (r *Reply) Each(a Answer) error {
 				return r.parent.Err()
 			case a.Complete():
 				return nil
-			case err == io.EOF:
+			case errors.Is(err, io.EOF):
 				return r.Cut("the answer was complete")
 			}
 			return err

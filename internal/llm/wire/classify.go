@@ -17,7 +17,6 @@ type failure struct {
 	typ, code, message string
 	param              string
 	window             int // the server's context in tokens, where it says so
-	retry              time.Duration
 }
 
 // Failure types an error that arrived inside an answer: data is the event or

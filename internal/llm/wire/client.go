@@ -58,12 +58,10 @@ func New(cfg llm.ClientConfig, auth Auth) (*Client, error) {
 		c.clock = core.SystemClock
 	}
 	for k, v := range cfg.Headers {
-		if !strings.EqualFold(k, auth.Header) || cfg.Key == "" {
-			c.header.Set(k, v)
-		}
+		c.header.Set(k, v)
 		c.secrets = appendSecret(c.secrets, v)
 	}
-	if cfg.Key != "" {
+	if cfg.Key != "" { // last, so that no configured header takes its place
 		c.header.Set(auth.Header, auth.Prefix+cfg.Key)
 		c.secrets = appendSecret(c.secrets, cfg.Key)
 	}
@@ -149,7 +147,7 @@ func (c *Client) Post(ctx context.Context, path string, body *Body) (*Reply, err
 	body.attach(req)
 
 	r.dog = startWatchdog(c.clock, c.limits.FirstByte, waitFirstByte, cancel)
-	resp, err := c.http.Do(req)
+	resp, err := c.http.Do(req) //nolint:bodyclose // Reply.Close closes it
 	if err != nil {
 		err = r.fail(unwrapURL(err))
 		r.Close()

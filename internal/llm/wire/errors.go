@@ -70,6 +70,11 @@ func (r *Reply) fail(err error) error {
 	if typed, ok := errors.AsType[*llm.Error](err); ok {
 		return typed
 	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
+		e := r.wrap(llm.ErrNetwork, "the proxy cannot be reached: "+err.Error(), err)
+		e.Hint = "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
+		return e
+	}
 	if refused(err) {
 		e := r.wrap(llm.ErrRefused, "no server answers at "+r.url+" (connection refused)", err)
 		e.Hint = "check the base URL and that the server is up"

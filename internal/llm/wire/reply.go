@@ -79,7 +79,7 @@ func (w *watched) Read(p []byte) (int, error) {
 			w.dog.watch(w.client.limits.Idle, waitNextByte)
 		}
 	}
-	w.ended = w.ended || err == io.EOF
+	w.ended = w.ended || errors.Is(err, io.EOF)
 	return n, err
 }
 
@@ -119,7 +119,7 @@ func (r *Reply) sniff() error {
 		n += m
 		r.peeked = nil
 		start := bytes.TrimLeft(bytes.TrimPrefix(buf[:n], []byte("\ufeff")), " \t\r\n")
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return r.fail(err)
 		}
 		if len(start) < len("event") && err == nil && n < len(buf) {
@@ -156,7 +156,7 @@ func (r *Reply) Next() (sse.Event, error) {
 	case err == nil:
 		r.partial = true
 		return ev, nil
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return ev, err
 	case errors.Is(err, sse.ErrTooLarge):
 		return ev, r.wrap(llm.ErrProtocol, err.Error(), err)

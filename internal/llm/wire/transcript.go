@@ -38,7 +38,7 @@ type Transcript struct {
 	headMarks []int
 	buf       []byte
 	msgs      []encoded
-	sum       hash.Hash // over buf[:summed]
+	sum       hash.Cloner // over buf[:summed]
 	summed    int
 }
 
@@ -120,8 +120,18 @@ func (t *Transcript) begin(req *llm.Request, key headKey, keep int) error {
 	}
 	key.tools = slices.Clone(key.tools)
 	t.key, t.head, t.headMarks, t.buf, t.msgs = key, len(head), marks, buf, kept
-	t.sum, t.summed = sha256.New(), 0
+	t.sum, t.summed = newSum(), 0
 	return nil
+}
+
+// newSum is a SHA-256 whose state can be copied, so that the hash of a request
+// costs only its new bytes.
+func newSum() hash.Cloner {
+	sum, ok := sha256.New().(hash.Cloner)
+	if !ok {
+		panic("crypto/sha256: the state cannot be copied") // it documents that it can
+	}
+	return sum
 }
 
 func moved(mark, by int) int {
@@ -147,9 +157,9 @@ func (t *Transcript) append(m *core.Message) {
 func (t *Transcript) body() *Body {
 	t.sum.Write(t.buf[t.summed:])
 	t.summed = len(t.buf)
-	sum, err := t.sum.(hash.Cloner).Clone()
+	sum, err := t.sum.Clone()
 	if err != nil {
-		panic(fmt.Sprintf("clone a SHA-256 state: %v", err)) // crypto/sha256 documents that it can
+		panic(fmt.Sprintf("clone a SHA-256 state: %v", err)) // it always can; an error would be a bug in Go
 	}
 	sum.Write([]byte(t.tail))
 

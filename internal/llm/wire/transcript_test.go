@@ -3,6 +3,7 @@ package wire
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -145,7 +146,7 @@ func TestBodyReader(t *testing.T) {
 		for {
 			n, err := r.Read(buf)
 			out = append(out, buf[:n]...)
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 		}
