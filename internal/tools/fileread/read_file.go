@@ -181,6 +181,7 @@ func newPage(lines workspace.Lines, last int) *page {
 
 // add shows those lines of an LF text that were asked for.
 func (pg *page) add(lf string) {
+	pg.out = make([]byte, 0, min(len(lf)+(pg.width+1)*min(strings.Count(lf, "\n")+1, maxLines), maxChars)+200)
 	for lf != "" && pg.next <= pg.lines.To && !pg.full {
 		line, rest, _ := strings.Cut(lf, "\n")
 		lf = rest
