@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -103,7 +104,8 @@ func (t *turnRun) runCall(ctx context.Context, p *tool.Prepared, repeat int) *to
 	ready := ToolReady{ID: id, Name: p.Use.Name, Input: p.Use.Input}
 	isCommand := false
 	if p.Plan != nil {
-		ready.Target, isCommand = p.Plan.Target, p.Plan.RunsCommands
+		ready.Target, ready.Label = p.Plan.Target, cmp.Or(p.Plan.Label, p.Plan.Target)
+		isCommand = p.Plan.RunsCommands
 	}
 	log.publish(ready)
 	ctx, end := t.a.s.running.start(ctx, id, isCommand)

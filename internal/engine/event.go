@@ -28,8 +28,9 @@ type BlockEnd struct{ Thinking, Discarded bool }
 // ToolStarted names a call before its arguments are complete.
 type ToolStarted struct{ ID, Name string }
 
-// ToolReady is a call whose plan is made, about to be decided.
-type ToolReady struct{ ID, Name, Input, Target string }
+// ToolReady is a call whose plan is made, about to be decided. Label says it in
+// a few words.
+type ToolReady struct{ ID, Name, Input, Target, Label string }
 
 // ToolProgress is a line about a running call.
 type ToolProgress struct{ ID, Text string }

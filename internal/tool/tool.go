@@ -53,6 +53,9 @@ type Tool interface {
 type Plan struct {
 	// Target is what rules and approvals name: a root-relative path, a command, a URL.
 	Target string
+	// Label is the call in a few words for a person, where the target alone says
+	// too little: /pattern/ in folder. Empty means the target.
+	Label string
 	// Preview is what an approval shows in full: the command, or a unified diff.
 	Preview string
 	Effects Effects

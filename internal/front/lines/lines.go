@@ -200,12 +200,9 @@ func DiffStyle(line string) Style {
 	return Normal
 }
 
-// callText is the call in short: its target's first line.
+// callText is the call in short: the first line of its label, target or input.
 func callText(e engine.ToolReady) string {
-	if e.Target == "" {
-		return firstLine(e.Input, 120)
-	}
-	return firstLine(e.Target, 120)
+	return firstLine(cmp.Or(e.Label, e.Target, e.Input), 120)
 }
 
 // resultText is a result in a few words.

@@ -74,9 +74,17 @@ func (globTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 		NodeModules:    strings.Contains(in.Pattern, "node_modules") || strings.Contains(in.Path, "node_modules"),
 	}
 	return &tool.Plan{
-		Target: from.Rel, ReadOnly: true, Parallel: true, Input: call,
+		Target: from.Rel, Label: in.Pattern + inFolder(from), ReadOnly: true, Parallel: true, Input: call,
 		Effects: tool.Effects{Reads: []string{from.Abs}, Real: from.Through()},
 	}, nil
+}
+
+// inFolder says where a search looks, unless that is the whole root.
+func inFolder(p workspace.Path) string {
+	if p.Rel == "." {
+		return ""
+	}
+	return " in " + p.Rel
 }
 
 // found is one file that matches.

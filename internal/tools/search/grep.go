@@ -104,7 +104,7 @@ func (grepTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 		NodeModules:    strings.Contains(in.Glob, "node_modules") || strings.Contains(in.Path, "node_modules"),
 	}
 	return &tool.Plan{
-		Target: call.from.Rel, ReadOnly: true, Parallel: true, Input: call,
+		Target: call.from.Rel, Label: "/" + in.Pattern + "/" + inFolder(call.from), ReadOnly: true, Parallel: true, Input: call,
 		Effects: tool.Effects{Reads: []string{call.from.Abs}, Real: call.from.Through()},
 	}, nil
 }
