@@ -207,17 +207,12 @@ func TestSweepKillsOnlyWhatIsSurelyOurs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, first := t.TempDir(), head(t, c.change)
-			sleeper := exec.Command("sleep", "1000")
-			sleeper.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-			if err := sleeper.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
-			start := startOf(t, sleeper.Process.Pid)
-			// One record is of this process, one of its number in another life,
-			// one was being written when Garuda was killed.
+			sleeper, stranger := sleeping(t), sleeping(t)
+			start := startOf(t, sleeper)
+			// One record is of this process, one of a stranger's number in another
+			// life, and one was being written when Garuda was killed.
 			text := first + fmt.Sprintf("{\"pid\":%d,\"start\":%s}\n{\"pid\":%d,\"start\":1}\n{\"pid\":1,\"start\":0}\n{\"pid\":%d,\"st",
-				sleeper.Process.Pid, start, os.Getpid(), os.Getpid())
+				sleeper, start, stranger, stranger)
 			path := filepath.Join(dir, "x.jsonl")
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -226,14 +221,32 @@ func TestSweepKillsOnlyWhatIsSurelyOurs(t *testing.T) {
 			if (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {
 				t.Errorf("got %v", err)
 			}
-			if (n == 1) != c.ended || alive(sleeper.Process.Pid) == c.ended {
-				t.Errorf("ended %d; alive: %v", n, alive(sleeper.Process.Pid))
+			if (n == 1) != c.ended || alive(sleeper) == c.ended {
+				t.Errorf("ended %d; alive: %v", n, alive(sleeper))
+			}
+			if !alive(stranger) {
+				t.Error("a process was ended that only has a recorded number")
 			}
 			if _, err := os.Stat(path); (err == nil) != c.remain {
 				t.Errorf("the record: %v", err)
 			}
 		})
 	}
+}
+
+// sleeping starts a process that no Supervisor knows, in a session of its own.
+func sleeping(t *testing.T) int {
+	t.Helper()
+	cmd := exec.Command("sleep", "1000")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have been ended, as the test wants
+		_ = cmd.Wait()
+	})
+	return cmd.Process.Pid
 }
 
 // startOf reads field 22 of the process's state.
