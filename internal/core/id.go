@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"time"
 )
 
@@ -26,11 +25,25 @@ func NewUUID() string {
 // NewCallID makes an id for a tool call whose server gave none.
 func NewCallID() string { return "call_" + randomHex(12) }
 
-// ValidSessionID reports whether s may be used as a session's file name: letters,
-// digits, '-' and '_' only, so that it can never name another folder.
-func ValidSessionID(s string) bool { return sessionID.MatchString(s) }
+// maxSessionID is the longest session id, in characters.
+const maxSessionID = 100
 
-var sessionID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+// ValidSessionID reports whether s may be used as a session's file name: letters,
+// digits, '-' and '_' only, beginning with a letter or digit, so that it can
+// never name another folder.
+func ValidSessionID(s string) bool {
+	if s == "" || len(s) > maxSessionID || s[0] == '-' || s[0] == '_' {
+		return false
+	}
+	for _, c := range []byte(s) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
 
 func randomHex(n int) string {
 	b := make([]byte, n)
