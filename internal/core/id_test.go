@@ -1,24 +1,28 @@
 package core
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
-func TestSessionIDs(t *testing.T) {
-	id := NewSessionID(time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("", 3600)))
-	if !strings.HasPrefix(id, "20260304-040607-") || len(id) != len("20260304-040607-abcd") || !ValidSessionID(id) {
-		t.Errorf("made %q", id)
-	}
-	for _, ok := range []string{"a", "20260101-000000-abcd", "A_b-9", strings.Repeat("x", 100)} {
-		if !ValidSessionID(ok) {
-			t.Errorf("%q is refused", ok)
+func TestValidSessionID(t *testing.T) {
+	form := regexp.MustCompile(`\A[A-Za-z0-9][A-Za-z0-9_-]{0,99}\z`)
+	for _, s := range []string{"", "a", "-a", "_a", "..", "a/b", `a\b`, "a.b", "a\x00", "a\n", "é", strings.Repeat("a", 100), strings.Repeat("a", 101)} {
+		if got := ValidSessionID(s); got != form.MatchString(s) {
+			t.Errorf("ValidSessionID(%q) = %v", s, got)
 		}
 	}
-	for _, bad := range []string{"", ".", "..", "../x", "a/b", `a\b`, "a.b", "-a", "_a", "a b", "a\n", "é", "a\x00", strings.Repeat("x", 101)} {
-		if ValidSessionID(bad) {
-			t.Errorf("%q is taken", bad)
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.StringMatching(`[A-Za-z0-9_./\\é-]{0,102}`).Draw(t, "id")
+		if got := ValidSessionID(s); got != form.MatchString(s) {
+			t.Fatalf("ValidSessionID(%q) = %v", s, got)
 		}
+	})
+	if id := NewSessionID(time.Now()); !ValidSessionID(id) {
+		t.Errorf("a new id is not valid: %s", id)
 	}
 }
