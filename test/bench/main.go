@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -54,7 +55,7 @@ func measure(ctx context.Context, runs int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	fmt.Printf("%s/%s, %d cores, %s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
+	fmt.Printf("%s/%s, %d cores, %s%s; medians\n\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), load())
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tmeasured\tbar\treference\t")
 	missed := false
@@ -78,6 +79,17 @@ func measure(ctx context.Context, runs int) (err error) {
 		return errMissed
 	}
 	return nil
+}
+
+// load is how busy the machine was in the last minute, where the system says so:
+// times that were measured beside other work mean little.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	minute, _, _ := strings.Cut(string(text), " ")
+	return ", load " + minute
 }
 
 // bench is where everything is built and run.
