@@ -1,9 +1,7 @@
 package chat
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -317,24 +315,6 @@ func TestStaysOpen(t *testing.T) {
 				t.Errorf("%+v, %v", resp, err)
 			}
 		})
-	}
-}
-
-// TestAbortAfterFinish: an abort counts until the answer is given back.
-func TestAbortAfterFinish(t *testing.T) {
-	sent := make(chan struct{})
-	s := llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-		llmtest.Stream(piece(`"content":"ok"`)+finish("stop"))(w, r, nil)
-		close(sent)
-		<-r.Context().Done()
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		<-sent
-		cancel()
-	}()
-	if r := llmtest.Ask(ctx, s.Model, hello()); !errors.Is(r.Err, context.Canceled) || r.Resp != nil {
-		t.Errorf("%+v, %v", r.Resp, r.Err)
 	}
 }
 
