@@ -70,7 +70,7 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 	e.forget(s)
 	e.reads.clear()
 	if a.Choice != tool.AnswerOnce && asked.Question.SessionRule != "" {
-		e.keep(s, asked.Question)
+		e.keep(s)
 		d.Rule, d.Source = asked.Question.SessionRule, sessionSource
 	}
 	if a.Choice == tool.AnswerProject && asked.Question.ProjectRule != "" && e.cfg.SaveProjectRule != nil {
@@ -82,7 +82,7 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 }
 
 // keep adds what an answer allows for the session.
-func (e *Engine) keep(s *situation, q *tool.Question) {
+func (e *Engine) keep(s *situation) {
 	files := map[string]string{}
 	for _, p := range s.scriptFiles() {
 		// A script that cannot be read cannot be bound, and then nothing is kept.
@@ -99,10 +99,10 @@ func (e *Engine) keep(s *situation, q *tool.Question) {
 		return
 	}
 	session := e.session[:len(e.session):len(e.session)]
-	for _, text := range strings.Split(q.SessionRule, ", ") {
+	for _, text := range s.sessionRules() {
 		r, err := e.compileRule(text, allowRule, sessionSource)
 		if err != nil {
-			continue // the question was built from names and paths the grammar has no form for
+			continue // a path that no pattern can spell; it is asked again
 		}
 		session = append(session, r)
 	}

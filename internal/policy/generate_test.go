@@ -12,6 +12,9 @@ import (
 type scriptGenerator struct {
 	r    *rand.Rand
 	left int // constructs still to spend
+	// tame scripts are mostly made of what is allowed, so that a single part that
+	// is not has to be found among them.
+	tame bool
 }
 
 // stubs are the commands that the texts run.
@@ -25,6 +28,7 @@ func (g *scriptGenerator) chance(n int) bool          { return g.r.IntN(n) == 0 
 
 func (g *scriptGenerator) script() string {
 	g.left = 4 + g.r.IntN(14)
+	g.tame = g.chance(2)
 	return g.list(3)
 }
 
@@ -46,6 +50,9 @@ func (g *scriptGenerator) stmt(depth int) string {
 		return g.simple(depth)
 	}
 	in := func() string { return g.list(depth - 1) }
+	if g.tame && !g.chance(25) {
+		return g.tameStmt(depth, in)
+	}
 	switch g.r.IntN(22) {
 	case 0:
 		return "(" + g.pad() + in() + ")"
@@ -94,6 +101,29 @@ func (g *scriptGenerator) stmt(depth int) string {
 	return "x=" + g.word(1) + "\n" + g.simple(depth)
 }
 
+// tameStmt is a construct that is allowed when what it holds is.
+func (g *scriptGenerator) tameStmt(depth int, in func() string) string {
+	switch g.r.IntN(9) {
+	case 0:
+		return "(" + g.pad() + in() + ")"
+	case 1:
+		return "{ " + in() + "\n}"
+	case 2:
+		return "if " + in() + "\nthen " + in() + "\nelse " + in() + "\nfi"
+	case 3:
+		return "for v in " + g.pick("a b", "f a.txt", "{1..2}") + "; do " + in() + "\nfoo \"$v\"\ncat $v\ndone"
+	case 4:
+		return "case a in a) " + in() + "\n;; *) " + in() + "\n;; esac"
+	case 5:
+		return "! " + g.simple(depth)
+	case 6:
+		return "cd src && " + in()
+	case 7:
+		return "while false; do " + in() + "\ndone"
+	}
+	return "[[ " + g.word(1) + " == " + g.word(0) + " ]]"
+}
+
 func (g *scriptGenerator) pad() string { return g.pick("", " ", "\n", "\t") }
 
 func (g *scriptGenerator) heredoc(depth int) string {
@@ -105,6 +135,9 @@ func (g *scriptGenerator) heredoc(depth int) string {
 // simple is a simple command, perhaps behind a wrapper.
 func (g *scriptGenerator) simple(depth int) string {
 	var parts []string
+	if g.tame && !g.chance(30) {
+		return g.tameSimple(depth)
+	}
 	if g.chance(8) {
 		parts = append(parts, g.pick("A=1", "A="+g.word(0), "A=$(foo)", "IFS=_"))
 	}
@@ -134,6 +167,22 @@ func (g *scriptGenerator) simple(depth int) string {
 		parts = append(parts[:at], append([]string{red}, parts[at:]...)...)
 	}
 	return strings.Join(parts, g.pick(" ", "  ", "\t", " \\\n"))
+}
+
+func (g *scriptGenerator) tameSimple(depth int) string {
+	parts := []string{g.pick("", "", "", "timeout 5", "nice", "nice -n 1", "nohup", "stdbuf -o0", "time -p"),
+		g.pick("ls", "cat", "foo", "echo", "'ls'", "c\\at", "f\"o\"o", "$'\\x6cs'", "{ls,f}", "true")}
+	for range g.r.IntN(4) {
+		if g.chance(4) {
+			parts = append(parts, g.word(depth))
+		} else {
+			parts = append(parts, g.pick("a", "f", "a.txt", "-a", "--", "-l", "src", "'a b'", "src/*", "./$x", "\"q\"", "{a,b}"))
+		}
+	}
+	if g.chance(4) {
+		parts = append(parts, g.pick("2>&1", ">/dev/null", "2>/dev/null", "<f", "<<<a", "&>/dev/null", "< <(ls)"))
+	}
+	return strings.TrimLeft(strings.Join(parts, " "), " ")
 }
 
 // name is a command's name in one of its many spellings.

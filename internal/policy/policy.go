@@ -194,6 +194,32 @@ func (e *Engine) Mode() Mode { return *e.mode.Load() }
 // Warnings name rules that can never match, or cover more than it looks.
 func (e *Engine) Warnings() []string { return slices.Clone(e.warnings) }
 
+// ListedRule is a rule for people to read.
+type ListedRule struct {
+	Kind   string `json:"kind"` // allow, ask, deny
+	Rule   string `json:"rule"`
+	Source string `json:"source"`
+}
+
+// Rules lists the rules in force with their sources, the session's answers last.
+func (e *Engine) Rules() []ListedRule {
+	var out []ListedRule
+	for _, list := range [][]*rule{e.rules.deny, e.rules.ask, e.rules.allow} {
+		for _, r := range list {
+			out = append(out, ListedRule{string(r.kind), r.text, r.source})
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.session {
+		out = append(out, ListedRule{string(r.kind), r.text, r.source})
+	}
+	for _, x := range e.exact {
+		out = append(out, ListedRule{string(allowRule), x.tool + "(" + x.text + ")", sessionSource})
+	}
+	return out
+}
+
 // BeginTurn forgets what was denied in the turn before.
 func (e *Engine) BeginTurn() {
 	e.mu.Lock()

@@ -46,11 +46,7 @@ func (s *situation) unattended(d *tool.Decision) *tool.Decision {
 	case d.Row == 6:
 		hint += ". Only a person can allow this, in a session with a terminal"
 	default:
-		example := s.sessionRule()
-		if s.class == tool.ClassCommand {
-			example = s.projectRule()
-		}
-		if example != "" {
+		if example := s.projectRule(); example != "" {
 			hint += fmt.Sprintf(". The user can allow it with --allow '%s', or everything that nothing forbids with --yolo",
 				strings.ReplaceAll(example, "'", `'\''`))
 		} else {
@@ -102,7 +98,7 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 	if d.By == byProtected {
 		return q // such files are asked about every time
 	}
-	q.SessionRule = s.sessionRule()
+	q.SessionRule = strings.Join(s.sessionRules(), ", ")
 	if q.SessionRule != "" && d.Row == 13 {
 		q.ProjectRule = s.projectRule()
 	}
@@ -173,51 +169,50 @@ func (s *situation) where() string {
 	return "on this machine, without a sandbox"
 }
 
-// sessionRule is the rule that the answer "session" adds; "" when it is not offered.
-func (s *situation) sessionRule() string {
+// sessionRules are the rules that the answer "session" adds; none when it is not
+// offered.
+func (s *situation) sessionRules() []string {
 	switch s.class {
 	case tool.ClassCommand:
 		if len(s.plan.Effects.Commands) == 0 {
-			return ""
+			return nil
 		}
 		text, _ := shellscan.Visible(s.commandText(), false)
-		return s.tool + "(" + text + ")"
+		return []string{s.tool + "(" + text + ")"}
 	case tool.ClassPath:
-		return s.folderRule()
+		return s.folderRules()
 	case tool.ClassURL:
 		var rules []string
 		for _, h := range s.plan.Effects.Hosts {
-			if host, err := hostPattern(h); err == nil {
-				rules = append(rules, s.tool+"("+host+")")
+			host, err := hostPattern(h)
+			if err != nil {
+				return nil // no rule can name it
 			}
+			rules = append(rules, s.tool+"("+host+")")
 		}
-		return strings.Join(rules, ", ")
+		return rules
 	case tool.ClassInput:
-		return s.tool
+		return []string{s.tool}
 	}
-	return ""
+	return nil
 }
 
-// folderRule covers the folder of each file that is written.
-func (s *situation) folderRule() string {
+// folderRules cover the folder of each file that is written.
+func (s *situation) folderRules() []string {
 	var rules []string
 	seen := map[string]bool{}
 	for i := range s.writes {
 		t := &s.writes[i]
 		if t.unknown || len(t.spellings) == 0 {
-			return ""
+			return nil
 		}
 		for _, sp := range t.spellings {
-			pattern := "//" + strings.TrimPrefix(escapeGlob(path.Dir(sp.abs)), "/") + "/**"
-			if sp.fromRoot && sp.rel != "" {
-				pattern = "/" + escapeGlob(path.Dir(sp.rel)) + "/**"
+			pattern := "/" + escapeGlob(path.Dir(sp.abs)) + "/**" // two slashes: absolute
+			if sp.fromRoot {
+				pattern = escapeGlob(path.Dir(sp.rel)) + "/**"
 				if path.Dir(sp.rel) == "." {
 					pattern = "/**"
 				}
-			}
-			pattern = strings.TrimPrefix(pattern, "/")
-			if strings.HasPrefix(pattern, "/") {
-				pattern = "/" + pattern // an absolute path keeps both slashes
 			}
 			if text := s.tool + "(" + pattern + ")"; !seen[text] {
 				seen[text] = true
@@ -225,7 +220,7 @@ func (s *situation) folderRule() string {
 			}
 		}
 	}
-	return strings.Join(rules, ", ")
+	return rules
 }
 
 // projectRule is the rule that "always in this project" keeps: only where one
@@ -235,8 +230,8 @@ func (s *situation) projectRule() string {
 		return ""
 	}
 	if s.class != tool.ClassCommand {
-		if rule := s.sessionRule(); !strings.Contains(rule, ", ") {
-			return rule
+		if rules := s.sessionRules(); len(rules) == 1 {
+			return rules[0]
 		}
 		return ""
 	}

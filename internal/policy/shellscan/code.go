@@ -39,7 +39,7 @@ func (w *walker) run(c *Command, t text) {
 		}
 		return
 	}
-	file, err := parse(t.code)
+	file, coprocs, err := parseText(t.code)
 	if err != nil {
 		if t.known {
 			w.script.give("the code given to " + c.Words[0].String() + " cannot be parsed: " + parseMessage(err))
@@ -52,7 +52,7 @@ func (w *walker) run(c *Command, t text) {
 	if t.here {
 		in.outer, in.funcs = w, w.funcs
 	}
-	in.file(file)
+	in.file(file, coprocs)
 }
 
 func codeOf(c *Command, words []Word) []text {

@@ -220,15 +220,27 @@ func neverInterpreter(c *Command) string {
 	if !ok {
 		return ""
 	}
-	for _, word := range c.Words[1:] {
+	for i, word := range c.Words[1:] {
 		if word.Known && flags(word.Text) {
 			return c.Words[0].Text + " is given code"
 		}
-		if word.Known && word.Text == "--" {
-			break
+		if word.Known && word.Text == "--" || i == firstOperand(c.Words[1:]) {
+			break // what follows is for the script
 		}
 	}
 	return ""
+}
+
+// firstOperand is the index of the first word that certainly is no option nor the
+// value of one; -1 when there is none.
+func firstOperand(args []Word) int {
+	dash := func(w Word) bool { return !w.Known || len(w.Text) > 1 && (w.Text[0] == '-' || w.Text[0] == '+') }
+	for i, w := range args {
+		if !dash(w) && (i == 0 || !dash(args[i-1])) {
+			return i
+		}
+	}
+	return -1
 }
 
 // codeFlags gives the test for an option that takes code; names are compared

@@ -94,7 +94,7 @@ func (w *walker) collect() {
 		return
 	}
 	w.vars = map[string]variable{}
-	if w.file_ == nil {
+	if w.tree == nil {
 		return
 	}
 	put := func(name, value string, sure bool) {
@@ -103,7 +103,7 @@ func (w *walker) collect() {
 		}
 		w.vars[name] = variable{value: value, sure: sure}
 	}
-	syntax.Walk(w.file_, func(n syntax.Node) bool {
+	syntax.Walk(w.tree, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Name != nil && !n.Naked {

@@ -190,7 +190,8 @@ func (spec wrapper) marks(name string, words []Word) []mark {
 // script that it runs.
 func clusterMarks(words []Word, letters string) []mark {
 	var marks []mark
-	for i := 1; i < len(words); i++ {
+	end := firstOperand(words[1:])
+	for i := 1; i < len(words) && (end < 0 || i <= end); i++ {
 		t := words[i].Text
 		switch {
 		case !words[i].Known && words[i].Lead == "":
@@ -201,8 +202,6 @@ func clusterMarks(words []Word, letters string) []mark {
 			if strings.ContainsAny(t[1:], letters) {
 				marks = append(marks, mark{index: i, spell: len(t)})
 			}
-		default:
-			return marks
 		}
 	}
 	return marks

@@ -208,7 +208,7 @@ func (t *optionTable) parseShort(p *parsed, words []Word, i int) int {
 		}
 		u := use{name: "-" + text[k:k+1], index: at}
 		if o.marked {
-			p.marks = append(p.marks, mark{index: at, spell: len(text)})
+			p.marks = append(p.marks, mark{index: at, spell: k + 1})
 		}
 		stop := false
 		switch {

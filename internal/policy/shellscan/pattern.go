@@ -3,6 +3,7 @@ package shellscan
 import (
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -130,7 +131,7 @@ func (p *Pattern) Broad() string {
 	case len(p.words) == 2 && (name == "npm" || name == "cargo" || name == "go" || name == "make" || name == "docker" || name == "kubectl"):
 		return "with any arguments " + name + " runs other programs"
 	}
-	if _, ok := wrapperOf(name); ok && name != "npm" {
+	if spec, ok := wrapperOf(name); ok && (len(spec.run) == 0 || slices.Contains(spec.run, p.words[1].pieces[0])) {
 		return name + " runs the command in its arguments"
 	}
 	if last := len(p.words) - 2; last >= 0 && p.words[last].literal() {

@@ -120,6 +120,42 @@ func parse(text string) (*syntax.File, error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
+// parseText parses a text for walking. In a coprocess that is a simple command the
+// parser takes assignments and redirections for words, so the keyword is blanked
+// there and the text parsed again; coprocs counts them.
+func parseText(text string) (file *syntax.File, coprocs int, err error) {
+	for {
+		if file, err = parse(text); err != nil {
+			return nil, 0, err
+		}
+		at := -1
+		if strings.Contains(text, "coproc") {
+			at = simpleCoproc(file)
+		}
+		if at < 0 || !strings.HasPrefix(text[min(at, len(text)):], "coproc") {
+			return file, coprocs, nil
+		}
+		if coprocs++; coprocs > MaxCommands {
+			return nil, 0, errors.New("it starts too many coprocesses")
+		}
+		text = text[:at] + "      " + text[at+len("coproc"):]
+	}
+}
+
+// simpleCoproc is where the first coprocess that is a simple command begins.
+func simpleCoproc(file *syntax.File) int {
+	at := -1
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CoprocClause); ok && at < 0 {
+			if _, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple {
+				at = int(c.Coproc.Offset())
+			}
+		}
+		return at < 0
+	})
+	return at
+}
+
 // Scan analyses a text for bash. Should the analysis itself fail, the text is one
 // that cannot be read.
 func Scan(text string, ctx *Context) (s *Script) {
@@ -137,13 +173,13 @@ func scan(text string, ctx *Context) *Script {
 		s.Unreadable = why
 		return s
 	}
-	file, err := parse(text)
+	file, coprocs, err := parseText(text)
 	if err != nil {
 		s.Unreadable = "it cannot be parsed: " + parseMessage(err)
 		return s
 	}
 	w := newWalker(s, ctx)
-	w.file(file)
+	w.file(file, coprocs)
 	if s.Unreadable != "" {
 		s.Commands = nil
 	}
@@ -265,7 +301,7 @@ func (c *Command) String() string {
 	for i := range c.Words {
 		w := c.Words[i]
 		text := w.String()
-		if q, err := syntax.Quote(w.Text, syntax.LangBash); w.Known && err == nil {
+		if q, err := syntax.Quote(w.Text, syntax.LangBash); w.Told() && err == nil {
 			text = q
 		}
 		parts = append(parts, text)

@@ -88,7 +88,7 @@ var toolTables = map[string]func() *optionTable{
 	"xargs": table(optionStyle{abbreviated: true, ordered: true}, `-0rtpxo -d: -E: -e? -I: -i? -L: -l? -n: -P: -s: -J: -R: -a:@
 		--null --delimiter= --eof=? --replace=? --max-lines=? --max-args= --max-procs= --max-chars= --verbose
 		--interactive --no-run-if-empty --exit --show-limits --open-tty --process-slot-var= --arg-file=@`),
-	"env": table(optionStyle{abbreviated: true, ordered: true}, `-i0v !-u: !-C: !-S: !-a: !--ignore-environment
+	"env": table(optionStyle{abbreviated: true, ordered: true}, `-i0v !-u: !-C: !-S: !-a: --ignore-environment
 		!--unset= !--chdir= !--split-string= !--argv0= --null --debug !--block-signal=? !--default-signal=?
 		!--ignore-signal=? --list-signal-handling`),
 	"make":  table(gnu, makeOptions),

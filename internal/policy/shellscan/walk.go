@@ -26,7 +26,7 @@ type walker struct {
 	// never collects why the command being read may never be allowed silently.
 	never string
 
-	file_ *syntax.File
+	tree  *syntax.File
 	vars  map[string]variable // filled on first use
 	funcs map[string]bool
 	// loop holds the value of each enclosing loop's variable; passes is how many
@@ -40,8 +40,13 @@ func newWalker(s *Script, ctx *Context) *walker {
 	return &walker{script: s, ctx: ctx, text: s.Text, dirs: at(ctx.Root), passes: 1}
 }
 
-func (w *walker) file(f *syntax.File) {
-	w.file_ = f
+// file walks a parsed text, out of which coprocs simple coprocesses were taken.
+func (w *walker) file(f *syntax.File, coprocs int) {
+	w.tree = f
+	for range coprocs {
+		w.refuse("a coprocess")
+		w.pseudo(nil, &Command{Words: []Word{knownWord("coproc")}})
+	}
 	w.stmts(f.Stmts, w.dirs)
 }
 
@@ -200,14 +205,7 @@ func (w *walker) compound(s *syntax.Stmt, in dirs) flow {
 		}
 	case *syntax.CoprocClause:
 		w.refuse("a coprocess")
-		coproc := &Command{Words: []Word{knownWord("coproc")}}
-		w.pseudo(c, coproc)
-		if _, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple {
-			// The parser takes assignments and redirections here for words.
-			from, to := int(c.Coproc.Offset())+len("coproc"), int(c.End().Offset())
-			w.run(coproc, text{code: w.text[min(from, len(w.text)):min(to, len(w.text))], known: true, here: true, args: w.args})
-			return both(in)
-		}
+		w.pseudo(c, &Command{Words: []Word{knownWord("coproc")}})
 		w.stmt(c.Stmt, in)
 	case *syntax.ArithmCmd:
 		w.arithmetic(c, "((", c.X)
