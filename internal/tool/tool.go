@@ -98,8 +98,7 @@ type Output struct {
 	// Text is for the model; Blocks are images and documents that follow it.
 	Text   string
 	Blocks []core.Block
-	// IsError marks a result the model should treat as a failure, such as a
-	// command that ended with another code than 0 is not, but a time-out is.
+	// IsError marks a result the model should treat as a failure.
 	IsError bool
 	// Summary is the result in a few words for a person ("300 lines"); may be empty.
 	Summary string

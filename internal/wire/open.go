@@ -234,8 +234,14 @@ func (s *System) openState() error {
 }
 
 // Close ends what runs and gives everything back. It may be called at any time.
-func (s *System) Close() {
-	s.Kill()
+func (s *System) Close() { s.CloseWithin(killLimit) }
+
+// CloseWithin is Close with less patience: what has not ended by itself after
+// this time is killed.
+func (s *System) CloseWithin(limit time.Duration) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	s.endProcesses(ctx)
 	if s.state != nil {
 		s.state.Close()
 	}
@@ -244,13 +250,18 @@ func (s *System) Close() {
 	}
 }
 
-// Kill ends every process that was started, at once.
+// Kill ends every process that was started, without giving it time to clean up.
+// It may be called from any goroutine.
 func (s *System) Kill() {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.endProcesses(ctx)
+}
+
+func (s *System) endProcesses(ctx context.Context) {
 	if s.procs == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), killLimit)
-	defer cancel()
 	if err := s.procs.Close(ctx); err != nil {
 		slog.Error("end the running commands", "error", err)
 	}

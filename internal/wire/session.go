@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"sync"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
@@ -142,7 +143,7 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 	pipeline := s.newPipeline()
 	if !s.options.InMemory {
 		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
-		pipeline.Env.MakeOutputDir = journal.OutputDir
+		pipeline.Env.MakeOutputDir = sync.OnceValues(journal.OutputDir)
 	}
 	return engine.New(engine.Config{
 		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(), Pipeline: pipeline,
