@@ -1,7 +1,10 @@
 package anthropic
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -273,6 +276,33 @@ func TestProtocolBreaks(t *testing.T) {
 			s := llmtest.NewServer(t, dialect, nil, llmtest.Stream(all...))
 			llmtest.WantError(t, llmtest.Ask(t.Context(), s.Model, hello()).Err, llm.ErrProtocol)
 		})
+	}
+}
+
+// TestAbortAfterStop: an abort counts even when only the end of the stream is
+// missing, and an answer could be given back.
+func TestAbortAfterStop(t *testing.T) {
+	all := plain()
+	stop := len(all) - 2
+	stopped := make(chan struct{})
+	var s *llmtest.Server
+	s = llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
+		noted := s.Clock.Looked(1)
+		llmtest.Stream(strings.Join(all[:stop], ""))(w, r, nil)
+		<-noted
+		noted = s.Clock.Looked(2) // the bytes, and the patience that the stop reason begins
+		llmtest.Stream(all[stop])(w, r, nil)
+		<-noted
+		close(stopped)
+		<-r.Context().Done()
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-stopped
+		cancel()
+	}()
+	if r := llmtest.Ask(ctx, s.Model, hello()); !errors.Is(r.Err, context.Canceled) || r.Resp != nil {
+		t.Errorf("%+v, %v", r.Resp, r.Err)
 	}
 }
 
