@@ -20,7 +20,7 @@ func writers() map[string]string {
 		"internal/config":    "the user's settings for a project, in the home folder",
 		"internal/proc":      "spilled output, in a folder that it is given, and the list of running processes",
 		"internal/sandbox":   "its own temporary folders",
-		"internal/secret":    "the copies of keys in this process's own memory",
+		"internal/secret":    "the copies of keys in this process's own memory, and the credentials file in the home folder",
 		"internal/audit":     "the audit log, in the home folder",
 		"internal/demo":      "a temporary folder of its own",
 		"internal/cli":       "the temporary folder of the demo, and files that the user names",

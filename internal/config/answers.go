@@ -1,15 +1,11 @@
 package config
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/gofrs/flock"
 	"github.com/tailscale/hujson"
 )
 
@@ -43,25 +39,12 @@ func addRule(path, text string) error {
 	if _, err := rule().parse(text); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("wait for other processes: %w", err)
-	}
-	before, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		before, err = []byte(newAnswers), nil
-	}
-	var after []byte
-	if err == nil {
-		after, err = withRule(before, text)
-	}
-	if err == nil && !bytes.Equal(before, after) {
-		err = replaceFile(path, after)
-	}
-	return errors.Join(err, lock.Unlock())
+	return Edit(path, func(before []byte) ([]byte, error) {
+		if before == nil {
+			before = []byte(newAnswers)
+		}
+		return withRule(before, text)
+	})
 }
 
 // withRule returns the file's text with one more allow rule in it.
@@ -134,27 +117,4 @@ func lineBreaks(extra hujson.Extra, depth int) (before, after hujson.Extra) {
 	before = hujson.Extra(kept + "\n" + strings.Repeat("  ", depth))
 	after = hujson.Extra("\n" + strings.Repeat("  ", depth-1))
 	return before, after
-}
-
-// replaceFile puts text in the file's place so that a reader, and a crash, find the
-// old text or the new one and nothing between.
-func replaceFile(path string, text []byte) (err error) {
-	// CreateTemp makes files that only the owner can read and write.
-	temp, err := os.CreateTemp(filepath.Dir(path), ".settings-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temp.Name())
-		}
-	}()
-	if _, err = temp.Write(text); err == nil {
-		err = temp.Sync()
-	}
-	err = errors.Join(err, temp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), path)
 }

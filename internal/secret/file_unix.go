@@ -23,6 +23,18 @@ func openNoFollow(path string) (*os.File, error) {
 	return f, err
 }
 
+// noFollow is the flag with which opening a link fails.
+const noFollow = unix.O_NOFOLLOW
+
+// syncFolder puts the folder's own entries on the disk.
+func syncFolder(folder *os.Root) error {
+	f, err := folder.Open(".")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
 // checkOwner refuses a file that somebody else could have written or can read.
 func checkOwner(path string, info fs.FileInfo) (problem, fix string) {
 	st, ok := info.Sys().(*syscall.Stat_t)

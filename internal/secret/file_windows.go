@@ -30,6 +30,14 @@ func openNoFollow(path string) (*os.File, error) {
 	return f, nil
 }
 
+// noFollow is no flag on Windows: only a program with special rights can make a
+// link there.
+const noFollow = 0
+
+// syncFolder does nothing: Windows keeps a folder's entries in its own journal,
+// and has no call for it.
+func syncFolder(*os.Root) error { return nil }
+
 // checkOwner says nothing on Windows, where mode bits do not tell who may read
 // a file: the profile folder's access list protects it.
 func checkOwner(string, fs.FileInfo) (problem, fix string) { return "", "" }

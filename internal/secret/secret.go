@@ -3,8 +3,9 @@
 // process's environment, so that neither a child nor another process of the
 // user can read them there, and afterwards it is the only place that has them.
 //
-// It never writes a secret anywhere, never puts one into an error, and never
-// decides who may have one.
+// It writes a secret nowhere but into the credentials file, and there only what
+// `garuda setup` was given; it never puts one into an error, and never decides
+// who may have one.
 package secret
 
 import (

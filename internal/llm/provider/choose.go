@@ -106,6 +106,20 @@ func (r *Registry) defaultModel(ctx context.Context, e *endpoint) string {
 	return served[0]
 }
 
+// Usual finds the model that is taken from a provider when none of its models is
+// named. The error is an ErrUnknownModel where nobody knows any.
+func (r *Registry) Usual(ctx context.Context, name string) (*Choice, error) {
+	e, err := r.known(name)
+	if err != nil {
+		return nil, err
+	}
+	id := r.defaultModel(ctx, e)
+	if id == "" {
+		return nil, fmt.Errorf("%w: provider %s is not in the catalogue, and its server named none", ErrUnknownModel, name)
+	}
+	return r.describe(e, id, nil), nil
+}
+
 // listedModels are the ids of a provider's models in models.json, sorted.
 func (r *Registry) listedModels(provider string) []string {
 	var out []string
@@ -137,7 +151,7 @@ func (r *Registry) byServer(ctx context.Context, override *ModelInfo) (*Choice, 
 			return c, nil
 		}
 		where := fmt.Sprintf("%s at %s", p.endpoint.title, hostOf(p.endpoint.base))
-		if p.err == nil || errors.Is(p.err, errNoModels) {
+		if p.err == nil || errors.Is(p.err, ErrNoModels) {
 			where += " has no model"
 		}
 		missing.Servers = append(missing.Servers, where)

@@ -33,12 +33,7 @@ func (r *Registry) List(ctx context.Context, all bool) []Status {
 	}
 	var out []Status
 	for _, e := range r.endpoints {
-		s := Status{Name: e.name, BaseURL: e.base, Format: e.format, KeyName: e.keyEnv, KeySource: "none", Local: e.local, Problem: e.problem}
-		if e.keyEnv != "" {
-			if _, source, ok := r.keys.Key(e.keyEnv); ok {
-				s.KeySource = source
-			}
-		}
+		s := Status{Name: e.name, BaseURL: e.base, Format: e.format, KeyName: e.keyEnv, KeySource: r.keySource(e), Local: e.local, Problem: e.problem}
 		if s.Problem == nil {
 			_, s.Problem = r.key(e, "provider "+e.name)
 		}

@@ -25,8 +25,8 @@ const (
 	maxServed = 1000
 )
 
-// errNoModels is what served returns for a server that has none.
-var errNoModels = errors.New("the server has no models")
+// ErrNoModels is the problem of a local server that answers and has no model.
+var ErrNoModels = errors.New("the server has no models")
 
 // probed is what one local server said.
 type probed struct {
@@ -120,7 +120,7 @@ func readServed(body io.Reader) ([]string, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, errNoModels
+		return nil, ErrNoModels
 	}
 	return out, nil
 }

@@ -144,6 +144,25 @@ func (r *Registry) endpoint(name string) *endpoint {
 	return nil
 }
 
+// known returns the endpoint of a provider that can be used.
+func (r *Registry) known(name string) (*endpoint, error) {
+	e := r.endpoint(name)
+	if e == nil {
+		return nil, fmt.Errorf("there is no provider %q; known are %s", name, strings.Join(r.names(), ", "))
+	}
+	return e, e.problem
+}
+
+// keySource says where an endpoint's key was found, or "none".
+func (r *Registry) keySource(e *endpoint) string {
+	if e.keyEnv != "" {
+		if _, source, ok := r.keys.Key(e.keyEnv); ok {
+			return source
+		}
+	}
+	return "none"
+}
+
 func (r *Registry) names() []string {
 	var out []string
 	for _, e := range r.endpoints {
@@ -230,7 +249,7 @@ func (r *Registry) plainIDError(spec string) error {
 // describe puts together what is known of a model: the catalogue, models.json
 // over it, the settings over both.
 func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice {
-	info := &llm.Info{Spec: e.name + "/" + id, Provider: e.name, ID: id, Format: e.format, Local: e.local, KeySource: "none"}
+	info := &llm.Info{Spec: e.name + "/" + id, Provider: e.name, ID: id, Format: e.format, Local: e.local, KeySource: r.keySource(e)}
 	c := &Choice{Info: info, endpoint: e, quirks: e.quirks}
 	if entry, ok := catalog.Lookup(e.name, id); ok {
 		info.ContextWindow, info.MaxOutput, info.Price = entry.ContextWindow, entry.MaxOutput, entry.Price
@@ -261,11 +280,6 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice
 	info.Known = info.ContextWindow > 0
 	if !info.Known {
 		info.ContextWindow = AssumedWindow
-	}
-	if e.keyEnv != "" {
-		if _, source, ok := r.keys.Key(e.keyEnv); ok {
-			info.KeySource = source
-		}
 	}
 	c.Notice = notice(info)
 	return c
