@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -31,12 +32,12 @@ func newDemo(f *Factory) *cobra.Command {
 	return cmd
 }
 
-func runDemo(ctx context.Context, f *Factory, o *wire.Options) error {
+func runDemo(ctx context.Context, f *Factory, o *wire.Options) (err error) {
 	dir, err := os.MkdirTemp("", "garuda-demo-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
-	defer os.RemoveAll(dir)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := demo.Write(dir); err != nil {
 		return err
 	}
@@ -46,17 +47,20 @@ func runDemo(ctx context.Context, f *Factory, o *wire.Options) error {
 			return err
 		}
 	}
-	sys, err := f.Open(ctx, o)
+	signals := watchSignals(ctx)
+	defer signals.end()
+	sys, err := f.Open(signals.ctx, o)
 	if err != nil {
-		return err
+		return signals.explain(err)
 	}
 	defer sys.Close()
+	signals.killing(sys.Kill)
 	notices(f, sys)
 	demoBanner(f, sys)
-	if err := demoTask(ctx, f, sys); err != nil {
+	if err := demoTask(ctx, f, sys, signals.stopped()); err != nil {
 		return err
 	}
-	return demoCheck(ctx, f, sys)
+	return signals.explain(demoCheck(signals.ctx, f, sys))
 }
 
 func demoBanner(f *Factory, sys *wire.System) {
@@ -66,7 +70,7 @@ func demoBanner(f *Factory, sys *wire.System) {
 		strings.Join(demo.Rules(), " and "), demo.Task)
 }
 
-func demoTask(ctx context.Context, f *Factory, sys *wire.System) error {
+func demoTask(ctx context.Context, f *Factory, sys *wire.System, stopped <-chan struct{}) error {
 	s, _, err := sys.OpenSession(wire.SessionOptions{})
 	if err != nil {
 		return err
@@ -74,22 +78,12 @@ func demoTask(ctx context.Context, f *Factory, sys *wire.System) error {
 	prompts := make(chan engine.Prompt, 1)
 	prompts <- engine.Prompt{Text: demo.Task}
 	close(prompts)
-	interrupts, stop := interruptChannel(sys.Kill)
-	defer stop()
 	code, err := headless.Run(ctx, s, headless.Options{
-		Format: headless.Text, Stdout: f.Out, Stderr: f.Out, Prompts: prompts, Interrupts: interrupts,
+		Format: headless.Text, Stdout: f.Out, Stderr: f.Out, Terminal: f.OutIsTerminal,
+		Prompts: prompts, Interrupted: stopped,
 		Activity: &lines.Activity{Out: f.Out, Diffs: true, Live: true},
 	})
-	if closeErr := headless.Shutdown(s, f.Clock, shutdownLimit); closeErr != nil && err == nil {
-		err = fmt.Errorf("close the session: %w", closeErr)
-	}
-	if err == nil && code != 0 {
-		err = errSilent
-	}
-	if err != nil {
-		return &codeError{code: max(code, exitError), err: err}
-	}
-	return nil
+	return closeSession(f, s, code, err)
 }
 
 // demoCheck runs the test once more, whatever the model said of it, through the
@@ -98,6 +92,9 @@ func demoCheck(ctx context.Context, f *Factory, sys *wire.System) error {
 	r := sys.Call(ctx, core.Block{
 		Type: core.BlockToolUse, ID: "check", Name: "bash", Input: `{"command":"` + demo.TestCommand + `"}`,
 	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if r.Result.IsError {
 		return fmt.Errorf("the demo failed, the test does not pass:\n%s", r.Result.ResultText())
 	}

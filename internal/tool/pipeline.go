@@ -217,7 +217,7 @@ func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, t
 }
 
 // finished turns what a tool returned into the outcome.
-func (prep *Prepared) finished(ctx context.Context, output *Output, err error) *CallResult {
+func (p *Prepared) finished(ctx context.Context, output *Output, err error) *CallResult {
 	interrupted := err != nil && ctx.Err() != nil
 	var content []core.Block
 	isError := err != nil
@@ -227,23 +227,23 @@ func (prep *Prepared) finished(ctx context.Context, output *Output, err error) *
 		content = append(content, output.Blocks...)
 		isError = isError || output.IsError
 	case interrupted:
-		content = append(content, core.Text("Error: "+prep.Use.Name+" failed: interrupted, effects unknown."))
+		content = append(content, core.Text("Error: "+p.Use.Name+" failed: interrupted, effects unknown."))
 	default:
-		content = append(content, core.Text(cutMiddle(failed(prep.Use.Name, err), resultLimit)))
+		content = append(content, core.Text(cutMiddle(failed(p.Use.Name, err), resultLimit)))
 	}
-	out := prep.outcome(content[0], isError)
+	out := p.outcome(content[0], isError)
 	out.Result.Content = content
 	out.Output, out.Interrupted = output, interrupted
 	return out
 }
 
-func (prep *Prepared) outcome(content core.Block, isError bool) *CallResult {
+func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
 	out := &CallResult{
-		ID: prep.Use.ID, Name: prep.Use.Name,
-		Result: core.ToolResult(prep.Use.ID, isError, content),
+		ID: p.Use.ID, Name: p.Use.Name,
+		Result: core.ToolResult(p.Use.ID, isError, content),
 	}
-	if prep.Plan != nil {
-		out.Target = prep.Plan.Target
+	if p.Plan != nil {
+		out.Target = p.Plan.Target
 	}
 	return out
 }
