@@ -57,8 +57,8 @@ func compile(text string, ignoreCase, multiline bool) (*expression, error) {
 		return nil, patternError(text, err)
 	}
 	e := &expression{re: re, multiline: multiline}
-	if lit, whole := re.LiteralPrefix(); whole && lit != "" {
-		e.literal = []byte(lit)
+	if tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase == 0 {
+		e.literal = []byte(string(tree.Rune))
 	}
 	e.needles = requiredNeedles(tree)
 	if !multiline && holdsNewline(e) {

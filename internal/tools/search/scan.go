@@ -189,6 +189,9 @@ func (s *scanner) shift(searched, n int) (from, end int) {
 		}
 		keep = bytes.LastIndexByte(s.buf[:keep-1], '\n') + 1
 	}
+	if searched-keep > len(s.buf)/2 {
+		keep = searched // a line of megabytes is no context, and would leave no room
+	}
 	if s.counted < keep {
 		s.number += bytes.Count(s.buf[s.counted:keep], newline)
 		s.counted = keep
