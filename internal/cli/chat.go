@@ -50,7 +50,7 @@ func runChat(ctx context.Context, f *Factory, o *runOptions) error {
 func chatSignals(ctx context.Context) (context.Context, <-chan os.Signal, func()) {
 	interrupts := make(chan os.Signal, 4)
 	signal.Notify(interrupts, os.Interrupt)
-	ignoreBrokenPipe()
+	catchBrokenPipe()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
 	return ctx, interrupts, func() {
 		signal.Stop(interrupts)

@@ -1,4 +1,4 @@
 package cli
 
-// ignoreBrokenPipe does nothing: Windows has no such signal.
-func ignoreBrokenPipe() {}
+// catchBrokenPipe does nothing: Windows has no such signal.
+func catchBrokenPipe() {}

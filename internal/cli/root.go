@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -191,6 +190,3 @@ func childNames(cmd *cobra.Command) []string {
 	}
 	return names
 }
-
-// errNoPrompt is a headless run without anything to do.
-var errNoPrompt = errors.New("-p needs a prompt: as an argument or on standard input")

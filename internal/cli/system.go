@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"golang.org/x/term"
 
@@ -55,52 +53,6 @@ func openSession(f *Factory, sys *wire.System, o *runOptions) (*engine.Session, 
 		fmt.Fprintln(f.Err, "garuda: "+core.Visible(text))
 	}
 	return s, err
-}
-
-// stoppable ends the context at the first SIGINT or SIGTERM; the second kills
-// what runs and ends the process.
-func stoppable(ctx context.Context, kill func()) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	interrupts, stop := interruptChannel(kill)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-interrupts:
-			cancel()
-		case <-done:
-		}
-	}()
-	return ctx, func() { close(done); stop(); cancel() }
-}
-
-// interruptChannel delivers the first SIGINT or SIGTERM; the second one kills
-// what runs and ends the process.
-func interruptChannel(kill func()) (<-chan struct{}, func()) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	ignoreBrokenPipe()
-	out := make(chan struct{}, 1)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for n := 0; ; n++ {
-			select {
-			case <-done:
-				return
-			case <-signals:
-				if n > 0 {
-					kill()
-					os.Exit(exitSignal)
-				}
-				out <- struct{}{}
-			}
-		}
-	}()
-	return out, func() {
-		signal.Stop(signals)
-		close(done)
-		<-ended
-	}
 }
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

@@ -98,20 +98,23 @@ func newToolsCall(f *Factory) *cobra.Command {
 }
 
 func callTools(ctx context.Context, f *Factory, o *wire.Options, args []string, asJSON bool) error {
-	sys, err := openSystem(ctx, f, o)
+	signals := watchSignals(ctx)
+	defer signals.end()
+	sys, err := openSystem(signals.ctx, f, o)
 	if err != nil {
-		return err
+		return signals.explain(err)
 	}
 	defer sys.Close()
-	ctx, stop := stoppable(ctx, sys.Kill)
-	defer stop()
-	failed, denied := false, false
-	for i := 0; i < len(args); i += 2 {
+	signals.killing(sys.Kill)
+	for i := 0; i < len(args); i += 2 { // before the first one runs
 		if _, ok := sys.Registry().Lookup(args[i]); !ok {
 			return unknownTool(args[i], sys.Registry())
 		}
+	}
+	failed, denied := false, false
+	for i := 0; i < len(args) && signals.ctx.Err() == nil; i += 2 {
 		use := core.Block{Type: core.BlockToolUse, ID: fmt.Sprintf("call-%d", i/2+1), Name: args[i], Input: args[i+1]}
-		r := sys.Call(ctx, use)
+		r := sys.Call(signals.ctx, use)
 		failed = failed || r.Result.IsError
 		denied = denied || r.Denied
 		if err := printResult(f, r, asJSON); err != nil {
@@ -119,6 +122,8 @@ func callTools(ctx context.Context, f *Factory, o *wire.Options, args []string, 
 		}
 	}
 	switch {
+	case signals.ctx.Err() != nil:
+		return errInterrupted
 	case denied:
 		return &codeError{code: exitDenied, err: errSilent}
 	case failed:

@@ -92,7 +92,7 @@ func cmdModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	scenario, err := modelserver.Parse([]byte(ts.ReadFile(args[1])))
 	ts.Check(err)
-	s, err := modelserver.New(scenario, modelserver.Options{})
+	s, err := modelserver.New(scenario, modelserver.Options{Strict: true})
 	ts.Check(err)
 	ts.Check(s.Listen(context.Background(), "127.0.0.1:0"))
 	ts.Defer(s.Close)

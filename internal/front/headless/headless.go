@@ -7,10 +7,8 @@ package headless
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
@@ -36,15 +34,19 @@ type Options struct {
 	// Activity shows the calls in place of the plain lines on Stderr; may be nil.
 	Activity       *lines.Activity
 	Stdout, Stderr io.Writer
+	// Terminal says that a person reads Stdout on a terminal: text from the model
+	// is then shown as what it is, and can send the terminal no command.
+	Terminal bool
 	// Init holds the fields of the system/init line that the session does not know.
 	Init Init
 	// Prompts are the user's messages: one from the command line, or any number
 	// as they arrive. The run ends when it is closed and every turn has ended.
 	Prompts <-chan engine.Prompt
-	// PromptErr tells why Prompts was closed early; may be nil.
+	// PromptErr tells, once Prompts is closed, why that was early; may be nil.
 	PromptErr func() error
-	// Interrupts ends the running turn at each value received.
-	Interrupts <-chan struct{}
+	// Interrupted closes when the run is to end: the running turn is stopped, what
+	// waits is dropped, and the result still comes out.
+	Interrupted <-chan struct{}
 }
 
 // Init is what the first line of a stream tells.
@@ -65,92 +67,6 @@ func Run(ctx context.Context, s *engine.Session, o Options) (int, error) {
 		r.line(r.initLine())
 	}
 	return r.loop(ctx)
-}
-
-type run struct {
-	s        *engine.Session
-	o        Options
-	sub      *engine.Subscription
-	activity *lines.Activity
-	// writeErr is the first failure to write to stdout; it stops the run.
-	writeErr    error
-	interrupted bool
-	open        string // what of a partial message is open: "", "text", "thinking"
-	lastText    byte
-}
-
-func (r *run) loop(ctx context.Context) (int, error) {
-	events := make(chan engine.Event)
-	pumpDone := make(chan struct{})
-	pumpCtx, stop := context.WithCancel(ctx)
-	defer func() { stop(); <-pumpDone }()
-	go r.pump(pumpCtx, events, pumpDone)
-	prompts := r.o.Prompts
-	waiting, exit := 0, 0
-	for prompts != nil || waiting > 0 {
-		select {
-		case p, ok := <-prompts:
-			if !ok {
-				prompts = nil
-				continue
-			}
-			waiting++
-			r.s.Submit(p)
-		case <-r.o.Interrupts:
-			r.interrupted, prompts = true, nil
-			waiting -= len(r.s.Unqueue())
-			r.s.Interrupt(engine.StopTurn)
-		case e := <-events:
-			r.show(e)
-			if end, ok := e.(engine.TurnEnded); ok {
-				waiting--
-				exit = exitCode(end.Result)
-			}
-			if r.writeErr != nil {
-				return 1, fmt.Errorf("write to standard output: %w", r.writeErr)
-			}
-		case <-ctx.Done():
-			return 1, ctx.Err()
-		}
-	}
-	return r.finish(exit)
-}
-
-func (r *run) finish(exit int) (int, error) {
-	if r.interrupted {
-		return 130, nil
-	}
-	if r.o.PromptErr != nil {
-		if err := r.o.PromptErr(); err != nil {
-			return 3, err
-		}
-	}
-	return exit, nil
-}
-
-func exitCode(r *engine.TurnResult) int {
-	e := endingOf(r.End)
-	if e.exit == 0 && r.JournalErr != nil {
-		return 1
-	}
-	return e.exit
-}
-
-// pump moves events to a channel, so that they can be waited for beside others.
-// Unread ones stay in the session's log: a slow reader of stdout holds nothing up.
-func (r *run) pump(ctx context.Context, events chan<- engine.Event, done chan<- struct{}) {
-	defer close(done)
-	for {
-		_, e, err := r.sub.Next(ctx)
-		if err != nil {
-			return // closed, or given up by the loop
-		}
-		select {
-		case events <- e:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 func (r *run) show(e engine.Event) {
@@ -175,6 +91,9 @@ func (r *run) text(e engine.Event) {
 		if r.activity != nil {
 			r.activity.BeforeText()
 		}
+		if r.o.Terminal {
+			e.Text = core.Visible(e.Text)
+		}
 		r.write(e.Text)
 	case engine.BlockEnd:
 		if !e.Thinking && r.lastText != '\n' {
@@ -182,7 +101,7 @@ func (r *run) text(e engine.Event) {
 		}
 	case engine.TurnEnded:
 		for _, text := range errorsOf(e.Result) {
-			fmt.Fprintln(r.o.Stderr, "garuda: "+text)
+			fmt.Fprintln(r.o.Stderr, "garuda: "+core.Visible(text))
 		}
 	}
 }
@@ -288,24 +207,6 @@ func (r *run) event(event object) {
 func (r *run) end(result *engine.TurnResult) {
 	r.line(resultLine(result, r.s.Model()))
 	if result.Err != nil && r.activity == nil {
-		fmt.Fprintln(r.o.Stderr, "garuda: "+result.Err.Error())
-	}
-}
-
-// ErrSlow is returned by Shutdown when a session did not end in time.
-var ErrSlow = errors.New("the session did not end within its time")
-
-// Shutdown closes the session, and gives up waiting after the limit.
-func Shutdown(s *engine.Session, clock core.Clock, limit time.Duration) error {
-	done := make(chan error, 1)
-	go func() { done <- s.Close() }()
-	late := make(chan struct{})
-	stop := clock.AfterFunc(limit, func() { close(late) })
-	defer stop()
-	select {
-	case err := <-done:
-		return err
-	case <-late:
-		return ErrSlow
+		fmt.Fprintln(r.o.Stderr, "garuda: "+core.Visible(result.Err.Error()))
 	}
 }

@@ -156,12 +156,13 @@ func resultLine(r *engine.TurnResult, info *llm.Info) object {
 		errs = append(errs, r.JournalErr.Error())
 	}
 	out := object{
-		"type": "result", "subtype": e.subtype, "is_error": e.isError,
+		"type": "result", "subtype": e.subtype, "is_error": e.isError || exitCode(r) != 0,
 		"duration_ms": r.Duration.Milliseconds(), "duration_api_ms": r.APITime.Milliseconds(),
 		"num_turns": r.Steps, "stop_reason": nullable(r.RawStop), "total_cost_usd": r.Session.Cost.USD,
 		"usage": usage(r.Usage), "modelUsage": object{info.Spec: modelUsage(r, info)},
 		"permission_denials": denials(r.Denials), "errors": errs, "terminal_reason": e.reason,
-		"unreported_tokens": r.Usage.Unreported,
+		// Of the whole session, as the cost is.
+		"unreported_tokens": r.Session.Usage.Unreported,
 	}
 	if e.subtype == "success" {
 		out["result"] = r.Text

@@ -41,6 +41,9 @@ type Options struct {
 	// ForgetBodies drops each body once it has been answered, for long runs.
 	// Breaks then still works, because requests are compared as they arrive.
 	ForgetBodies bool
+	// Strict answers a conversation that the format's API would refuse (see the
+	// function Strict) with a 400 that says why.
+	Strict bool
 	// Recorded is called after each request, from the goroutine that served it.
 	Recorded func(*Request)
 }
@@ -252,6 +255,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step
 	if step == nil {
 		s.refuse(w, q, "the scenario has %d steps, and this is request %d", len(s.scenario.Steps), q.N+1)
 		return
+	}
+	if s.opts.Strict {
+		if err := Strict(q.Format, q.Body); err != nil {
+			s.refuse(w, q, "step %d: %v", q.Step+1, err)
+			return
+		}
 	}
 	for _, text := range step.Require {
 		if !bytes.Contains(q.Body, []byte(text)) {
