@@ -65,6 +65,8 @@ type wordReader struct {
 	tail int // where the text after the last unknown part begins
 	word Word
 	any  bool // something, also an empty quoted string, makes it a word
+	// inWord: the word has other parts.
+	inWord bool
 
 	field   strings.Builder // the field being guessed
 	started bool
@@ -193,7 +195,7 @@ func (w *walker) word(word *syntax.Word) Word {
 }
 
 func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
-	r := wordReader{w: w}
+	r := wordReader{w: w, inWord: len(parts) > 1}
 	r.word.Known = true
 	r.word.Quoted = allQuoted(parts)
 	for i, part := range parts {
@@ -282,10 +284,8 @@ func (r *wordReader) unquoted(s string, first bool) {
 		c := s[i]
 		switch c {
 		case '\\':
-			if i+1 < len(s) {
-				i++
-				b.WriteByte(s[i])
-			}
+			i = min(i+1, len(s)-1) // at the end of the text it is itself
+			b.WriteByte(s[i])
 			continue
 		case '*', '?':
 			r.glob(&b)
@@ -400,6 +400,9 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 		w.checkArithm(p.X)
 		r.unknown("", false, quoted)
 	case *syntax.ProcSubst:
+		if r.any || r.inWord {
+			w.script.give("a process substitution is part of a longer word")
+		}
 		if r.word.Known && r.text.Len() == 0 {
 			r.lead.WriteString("/dev/fd/")
 		}
