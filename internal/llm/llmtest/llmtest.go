@@ -107,6 +107,9 @@ func Run(t *testing.T, d Dialect) {
 
 // Quote writes a JSON string whose bytes stay as they are, whole runes or not.
 func Quote(s string) string {
+	if len(s) > 1<<20 && strings.Count(s, "x") == len(s) {
+		return `"` + s + `"` // the race detector makes the loop below slow
+	}
 	var out strings.Builder
 	out.WriteByte('"')
 	for i := range len(s) {

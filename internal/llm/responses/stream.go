@@ -63,8 +63,9 @@ type part struct {
 // output is one item as it arrives.
 type output struct {
 	index   int
-	done    json.RawMessage
-	shown   bool // deltas of it were emitted
+	item    *item           // once it is done
+	raw     json.RawMessage // its bytes
+	shown   bool            // deltas of it were emitted
 	started bool
 	runes   wire.Runes
 }
@@ -187,10 +188,10 @@ func (a *answer) done(index int, raw json.RawMessage, data []byte) error {
 		return a.reply.BadEvent(data, err)
 	}
 	o := a.output(index)
-	if o.done != nil {
+	if o.item != nil {
 		return a.reply.Protocol("the server ended output item %d twice", index)
 	}
-	o.done = slices.Clone(raw)
+	o.item, o.raw = &it, slices.Clone(raw)
 	a.start(o, &it)
 	thinking := it.Type == "reasoning"
 	a.say(o.runes.Flush(), thinking)
@@ -211,7 +212,7 @@ func (a *answer) finish(r *response, data []byte) error {
 	if len(r.Error) > 0 && string(r.Error) != "null" {
 		return a.reply.Failure(data)
 	}
-	if !slices.ContainsFunc(a.outputs, func(o *output) bool { return o.done != nil }) {
+	if !slices.ContainsFunc(a.outputs, func(o *output) bool { return o.item != nil }) {
 		for i, raw := range r.Output {
 			if err := a.done(i, raw, data); err != nil {
 				return err
@@ -245,7 +246,7 @@ func (a *answer) response() *llm.Response {
 	msg := &core.Message{Role: core.RoleAssistant}
 	slices.SortStableFunc(a.outputs, func(x, y *output) int { return x.index - y.index })
 	for _, o := range a.outputs {
-		if o.done == nil {
+		if o.item == nil {
 			continue // never finished, so no part of the answer
 		}
 		if b, ok := a.block(o); ok {
@@ -290,11 +291,7 @@ func (a *answer) stop() (core.StopReason, string) {
 
 // block turns a finished item into a block; false for one that holds nothing.
 func (a *answer) block(o *output) (core.Block, bool) {
-	var it item
-	if json.Unmarshal(o.done, &it) != nil {
-		return core.Block{}, false // it was read before
-	}
-	raw := string(o.done)
+	it, raw := o.item, string(o.raw)
 	switch it.Type {
 	case "message":
 		text := it.text()

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"errors"
 	"strconv"
 	"unicode/utf8"
@@ -24,11 +25,8 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 		return errNotString
 	}
 	b = b[1 : len(b)-1]
-	plain := 0
-	for plain < len(b) && b[plain] != '\\' {
-		plain++
-	}
-	if plain == len(b) {
+	plain := bytes.IndexByte(b, '\\')
+	if plain < 0 {
 		*t = Text(b)
 		return nil
 	}
