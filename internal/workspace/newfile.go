@@ -60,7 +60,7 @@ func (w *Workspace) fromEditorconfig(p Path, style *Style) bool {
 		if raw == nil {
 			continue
 		}
-		config, err := editorconfig.ParseBytes(raw)
+		config, err := editorconfig.Parse(bytes.NewReader(raw))
 		if err != nil {
 			continue // a broken file settles nothing
 		}

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -187,7 +188,8 @@ func (g *ignoreCase) gitInput(in []byte, args ...string) []byte {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}
 	cmd.Stdin = bytes.NewReader(in)
 	out, err := cmd.Output()
-	if exit, ok := err.(*exec.ExitError); ok && exit.ExitCode() == 1 && args[0] == "check-ignore" {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 && args[0] == "check-ignore" {
 		err = nil // nothing is ignored
 	}
 	if err != nil {

@@ -46,8 +46,9 @@ type File struct {
 
 func (f *File) Read(p []byte) (int, error) { return f.file.Read(p) }
 
-// Close may be called once.
-func (f *File) Close() error { return f.file.Close() }
+// Close gives the file back; it is called once. A file that was only read has
+// nothing to lose by it.
+func (f *File) Close() { _ = f.file.Close() }
 
 // Open opens the file that p.Real names for reading. Pipes, devices and sockets
 // are refused without being opened, and no link is followed. Errors: as

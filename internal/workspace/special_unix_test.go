@@ -109,7 +109,7 @@ func TestProcMountedInside(t *testing.T) {
 	report, err := w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, func(_ int, e *Entry) error {
 		if strings.HasPrefix(e.Path().Rel, "proc/") {
 			t.Errorf("the walk came across %s", e.Path().Rel)
-			return SkipFolder
+			return ErrSkipFolder
 		}
 		return nil
 	})
@@ -130,7 +130,7 @@ func TestUnreadableFolders(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "closed"), 0); err != nil {
 		t.Fatal(err)
 	}
-	defer os.Chmod(filepath.Join(root, "closed"), 0o755) //nolint:errcheck // so that the folder can be removed
+	defer os.Chmod(filepath.Join(root, "closed"), 0o755)
 	w := openTest(t, root, Options{})
 	report, err := w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, func(int, *Entry) error { return nil })
 	if err != nil || report.UnreadableCount != 1 || report.Unreadable[0] != "closed" {

@@ -55,13 +55,13 @@ type WalkReport struct {
 	UnreadableCount int
 }
 
-// SkipFolder, returned by a visit of a folder, leaves out what is in it.
-var SkipFolder = errors.New("skip this folder") //nolint:errname,staticcheck // named as fs.SkipDir is
+// ErrSkipFolder, returned by a visit of a folder, leaves out what is in it.
+var ErrSkipFolder = errors.New("skip this folder")
 
 // Walk visits everything below a folder, on all processors: visit is called from
 // several goroutines at once and in no order, and must not keep the entry.
 // Links are visited but not followed. A visit's error ends the walk and is
-// returned, except SkipFolder; so does the end of ctx. The report is never nil.
+// returned, except ErrSkipFolder; so does the end of ctx. The report is never nil.
 func (w *Workspace) Walk(ctx context.Context, from Path, opt WalkOptions, visit func(worker int, e *Entry) error) (*WalkReport, error) {
 	wk := &walk{ctx: ctx, w: w, m: from.mount, opt: opt, visit: visit}
 	wk.wake.L = &wk.mu
@@ -218,7 +218,7 @@ func (wk *walk) list(worker int, task walkTask) error {
 		rel := joinRel(task.dir, e.name)
 		err := wk.visit(worker, &Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: rel})
 		switch {
-		case errors.Is(err, SkipFolder):
+		case errors.Is(err, ErrSkipFolder):
 		case err != nil:
 			return err
 		case wk.opt.Depth == 0 || task.depth < wk.opt.Depth:
@@ -243,7 +243,7 @@ func (wk *walk) files(worker int, task walkTask) error {
 			return wk.ctx.Err()
 		}
 		entry := Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: joinRel(task.dir, e.name)}
-		if err := wk.visit(worker, &entry); err != nil && !errors.Is(err, SkipFolder) {
+		if err := wk.visit(worker, &entry); err != nil && !errors.Is(err, ErrSkipFolder) {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func (listDir) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if total == 0 {
 		l.out.WriteString("(nothing to show)\n")
 	}
-	l.notes(call, report, left, full)
+	l.notes(report, left, full)
 	return &tool.Output{Text: strings.TrimSuffix(l.out.String(), "\n"), Summary: counted(total-left, "entry", "entries")}, nil
 }
 
@@ -122,13 +122,13 @@ func (call *listCall) walk(ctx context.Context, env *tool.Env) ([]workspace.Path
 	report, err := env.Workspace.Walk(ctx, call.path, call.opt, func(_ int, e *workspace.Entry) error {
 		p := e.Path()
 		if !env.MayRead(p.Abs) {
-			return workspace.SkipFolder
+			return workspace.ErrSkipFolder
 		}
 		mu.Lock()
 		defer mu.Unlock()
 		if len(found) >= maxListed {
 			full = true
-			return workspace.SkipFolder
+			return workspace.ErrSkipFolder
 		}
 		found = append(found, p)
 		return nil
@@ -219,7 +219,7 @@ func (l *listing) level(nodes []*node, depth int) {
 	}
 }
 
-func (l *listing) notes(call *listCall, report *workspace.WalkReport, left int, full bool) {
+func (l *listing) notes(report *workspace.WalkReport, left int, full bool) {
 	note := func(format string, args ...any) { fmt.Fprintf(&l.out, format+"\n", args...) }
 	if left > 0 {
 		note("[%d more entries are not shown; list a folder below, or use glob]", left)

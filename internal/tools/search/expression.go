@@ -126,28 +126,19 @@ func compileBacktracking(text, prefix string) (*expression, error) {
 	return &expression{back: back, multiline: strings.Contains(prefix, "m")}, nil
 }
 
-// find returns where the first match in a line is. The error is only ever a
-// time-out or an exhausted stack of the second engine.
-func (e *expression) find(line []byte) (from, to int, ok bool, err error) {
+// find returns where the first match in a line begins; 0 without one, and when
+// the second engine cannot say in time.
+func (e *expression) find(line []byte) int {
 	if e.re != nil {
 		if loc := e.re.FindIndex(line); loc != nil {
-			return loc[0], loc[1], true, nil
+			return loc[0]
 		}
-		return 0, 0, false, nil
+		return 0
 	}
-	locs, err := e.back.FindAllStringIndex(string(line), 1)
-	if err != nil || len(locs) == 0 {
-		return 0, 0, false, err
+	if locs, err := e.back.FindAllStringIndex(string(line), 1); err == nil && len(locs) > 0 {
+		return locs[0][0]
 	}
-	return locs[0][0], locs[0][1], true, nil
-}
-
-// matches is find without the place, which is much faster.
-func (e *expression) matches(line []byte) (bool, error) {
-	if e.re != nil {
-		return e.re.Match(line), nil
-	}
-	return e.back.MatchString(string(line))
+	return 0
 }
 
 // findAll returns the places of at most n matches in a whole text.

@@ -108,7 +108,7 @@ func (g *globber) visit(_ int, e *workspace.Entry) error {
 	p := e.Path()
 	folder := e.Kind == workspace.KindFolder
 	if folder && !g.env.MayRead(p.Abs) {
-		return workspace.SkipFolder
+		return workspace.ErrSkipFolder
 	}
 	here, below := g.call.pattern.match(relative(g.call.from, p))
 	if folder != g.call.pattern.folders {

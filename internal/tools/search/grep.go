@@ -148,7 +148,7 @@ func (g *grepper) visit(worker int, e *workspace.Entry) error {
 	case workspace.KindFolder:
 		if !g.env.MayRead(e.Path().Abs) {
 			g.found.refuse()
-			return workspace.SkipFolder
+			return workspace.ErrSkipFolder
 		}
 		return nil
 	default:
@@ -208,15 +208,7 @@ func (grepTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		found:    &collector{mode: call.mode, need: call.offset + call.limit},
 		scanners: make([]*scanner, workspace.WalkWorkers()),
 	}
-	report, err := &workspace.WalkReport{}, error(nil)
-	switch call.from.Info.Kind {
-	case workspace.KindFolder:
-		report, err = c.Env.Workspace.Walk(ctx, call.from, call.opt, g.visit)
-	case workspace.KindFile:
-		err = g.single()
-	default:
-		err = &workspace.SpecialError{Path: call.from.Rel, What: call.from.Info.Kind.String()}
-	}
+	report, err := g.search()
 	ended := ctx.Err()
 	if err != nil && ended == nil {
 		return nil, err
@@ -228,6 +220,18 @@ func (grepTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		out.Text = fmt.Sprintf("Error: the search was ended early (%v); it found this much:\n%s", context.Cause(ctx), out.Text)
 	}
 	return out, nil
+}
+
+// search searches the folder or file that the call names.
+func (g *grepper) search() (*workspace.WalkReport, error) {
+	switch from := g.call.from; from.Info.Kind {
+	case workspace.KindFolder:
+		return g.env.Workspace.Walk(g.ctx, from, g.call.opt, g.visit)
+	case workspace.KindFile:
+		return &workspace.WalkReport{}, g.single()
+	default:
+		return &workspace.WalkReport{}, &workspace.SpecialError{Path: from.Rel, What: from.Info.Kind.String()}
+	}
 }
 
 // single searches the one file that the call names; what a search of a folder

@@ -257,7 +257,7 @@ func (s *scanner) matches(text []byte) (bool, error) {
 		return s.expr.re.Match(text), nil
 	}
 	begin := time.Now()
-	ok, err := s.expr.matches(text)
+	ok, err := s.expr.back.MatchString(string(text))
 	if s.spent += time.Since(begin); err != nil || s.spent > fileTime {
 		return false, errTimeout
 	}
@@ -309,15 +309,15 @@ func (s *scanner) keepLine(start, stop int, match bool) {
 	}
 	s.shown = s.number
 	text := trimCR(s.buf[start:stop])
-	from, to := 0, 0
+	from := 0
 	if match && len(text) > cutAt {
-		from, to, _, _ = s.expr.find(text) // a time-out was had before
+		from = s.expr.find(text)
 	}
-	s.out.lines = append(s.out.lines, line{s.number, cutAround(text, from, to), match})
+	s.out.lines = append(s.out.lines, line{s.number, cutAround(text, from), match})
 }
 
-// cutAround shows a line's text, cut around the place that matched.
-func cutAround(text []byte, from, to int) string {
+// cutAround shows a line's text, cut around the place where a match begins.
+func cutAround(text []byte, from int) string {
 	if len(text) <= cutAt {
 		return strings.ToValidUTF8(string(text), "\ufffd")
 	}

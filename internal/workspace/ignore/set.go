@@ -36,7 +36,7 @@ func (s *byteSet) foldCase() {
 func compileSet(s string, fold bool) (set *byteSet, size int, ok bool) {
 	set = &byteSet{}
 	i := 0
-	negated := len(s) > 0 && (s[0] == '!' || s[0] == '^')
+	negated := strings.HasPrefix(s, "!") || strings.HasPrefix(s, "^")
 	if negated {
 		i++
 	}
