@@ -94,7 +94,7 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 		a.journal.flush()
 		return nil
 	}
-	p.Answered = func(req *tool.DecisionRequest, asked, final *tool.Decision, answer tool.Answer) {
+	p.Answered = func(req *tool.DecisionRequest, _, final *tool.Decision, answer tool.Answer) {
 		a.journal.append(&session.GrantRecord{
 			CallID: req.CallID, Tool: req.Tool, Rule: final.Rule, Choice: string(answer.Choice),
 		})

@@ -495,3 +495,16 @@ func TestModelSwitch(t *testing.T) {
 		t.Errorf("journal (-want +got):\n%s", diff)
 	}
 }
+
+// An answer that holds nothing ends the turn, is paid for, and is not sent again.
+func TestEmptyAnswer(t *testing.T) {
+	empty := func(context.Context, *llm.Request, func(llm.Event)) (*llm.Response, error) {
+		return response(core.StopEndTurn), nil
+	}
+	b := newBench(t, Config{}, nil, empty, says("there"))
+	if r := b.turn("go"); r.End != core.EndDone || r.Usage.Input != 10 {
+		t.Errorf("ended %s with %d tokens in: %v", r.End, r.Usage.Input, r.Err)
+	}
+	b.turn("again")
+	mustSend(t, b.model.sent()[1].Messages)
+}

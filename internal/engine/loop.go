@@ -133,13 +133,20 @@ func (t *turnRun) endFor(ctx context.Context, err error) (core.TurnEnd, error) {
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return core.EndTimeout, fmt.Errorf("%w after %s", errTimeout, t.prompt.Timeout)
 	case ctx.Err() != nil:
-		return core.EndInterrupted, nil
+		return core.EndInterrupted, nil //nolint:nilerr // the stop is not an error of the turn
 	}
 	return core.EndError, err
 }
 
-// keep takes a complete response into journal and conversation.
+// keep takes a complete response into journal and conversation. One that holds
+// nothing only costs: it could not be sent again.
 func (t *turnRun) keep(resp *llm.Response) {
+	if len(resp.Message.Blocks) == 0 {
+		t.account(resp)
+		t.a.journal.append(&session.Unreported{Tokens: resp.Usage.Total(), Reason: "an answer that held nothing"})
+		t.publish(Notice{Text: "the model's answer held nothing"})
+		return
+	}
 	t.record(resp, resp.Message)
 	t.a.journal.flush()
 }
@@ -147,9 +154,6 @@ func (t *turnRun) keep(resp *llm.Response) {
 // finish keeps the last response. Calls in a response that ends the turn never
 // run: each gets an answer that says so.
 func (t *turnRun) finish(resp *llm.Response, calls []core.Block, end core.TurnEnd) {
-	if len(resp.Message.Blocks) == 0 {
-		return // nothing that could be sent again
-	}
 	t.keep(resp)
 	if len(calls) == 0 {
 		t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
