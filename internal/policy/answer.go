@@ -187,7 +187,7 @@ func (s *situation) scriptFiles() []string {
 		}
 		for _, w := range candidates {
 			for _, p := range script.Paths(c, w) {
-				if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && !seen[p] && s.e.inside(p) {
+				if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && !seen[p] && s.e.inside(s.memo, p) {
 					seen[p] = true
 					out = append(out, p)
 				}

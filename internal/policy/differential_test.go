@@ -1,3 +1,5 @@
+//go:build unix
+
 package policy
 
 import (
@@ -226,7 +228,7 @@ func TestDifferential(t *testing.T) {
 // compare runs one script and holds what ran against the analysis.
 func (b *bench) compare(t *testing.T, bash, text, name string) map[string]int {
 	d := b.engine.Explain(command(text))
-	script := shellscan.Scan(text, b.engine.context())
+	script := shellscan.Scan(text, b.engine.context(memo{}))
 	found := map[string]int{string(d.Outcome): 1}
 	if script.Unreadable != "" {
 		found["unreadable"]++

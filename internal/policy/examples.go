@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"garuda/internal/policy/shellscan"
-	"garuda/internal/tool"
 )
 
 // checkExamples holds a rule against the examples written beside it.
@@ -27,7 +26,7 @@ func (e *Engine) checkExamples(r *rule, in Rule) error {
 func (e *Engine) example(r *rule, text string) bool {
 	switch {
 	case r.command != nil:
-		script := shellscan.Scan(text, e.context())
+		script := shellscan.Scan(text, e.context(memo{}))
 		any, all := false, len(script.Commands) > 0
 		for _, c := range script.Commands {
 			if r.kind != allowRule {
@@ -41,12 +40,11 @@ func (e *Engine) example(r *rule, text string) bool {
 		}
 		return all && script.Unreadable == ""
 	case r.glob != nil:
-		s := &situation{e: e, req: &tool.DecisionRequest{}, plan: &tool.Plan{}}
 		path := text
 		if len(path) == 0 || path[0] != '/' {
 			path = e.root.given + "/" + path
 		}
-		t := s.e.target(path, path)
+		t := e.target(memo{}, path, path)
 		return r.glob.matches(t.spellings[0], r.kind != allowRule)
 	case r.host != "":
 		return hostMatches(r.host, text)

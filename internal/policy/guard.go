@@ -29,6 +29,7 @@ type guardEntry struct {
 // guardCase is one command before the guard, in words as they most likely are.
 type guardCase struct {
 	e      *Engine
+	memo   memo
 	script *shellscan.Script
 	c      *shellscan.Command
 	name   string
@@ -87,18 +88,23 @@ func guardActions(overrides map[string]string) (map[string]string, error) {
 
 // guardHit is the first entry with this action that a call matches.
 func (s *situation) guardHit(action string) (guardEntry, *shellscan.Command, bool) {
-	for _, script := range s.scripts {
-		for _, c := range script.Commands {
-			g := guardCase{e: s.e, script: script, c: c, words: c.Likely(), name: c.Program()}
-			if len(g.words) > 0 {
-				for _, w := range g.words[1:] {
-					g.args = append(g.args, w.Text)
+	if s.guarded == nil {
+		s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
+			g := guardCase{e: s.e, memo: s.memo, script: script, c: c, words: c.Likely(), name: c.Program()}
+			if len(g.words) > 1 {
+				g.args = make([]string, len(g.words)-1)
+				for i, w := range g.words[1:] {
+					g.args[i] = w.Text
 				}
 			}
-			for _, entry := range guardEntries() {
-				if s.e.guard[entry.id] == action && entry.hits(&g) {
-					return entry, c, true
-				}
+			s.guarded = append(s.guarded, g)
+			return true
+		})
+	}
+	for i := range s.guarded {
+		for _, entry := range s.e.entries {
+			if s.e.guard[entry.id] == action && entry.hits(&s.guarded[i]) {
+				return entry, s.guarded[i].c, true
 			}
 		}
 	}
@@ -154,7 +160,7 @@ func (g *guardCase) rmRoot() bool {
 			paths = []string{g.e.root.given + "/" + w.Text}
 		}
 		for _, p := range paths {
-			if g.e.holdsEverything(p) {
+			if g.e.holdsEverything(g.memo, p) {
 				return true
 			}
 		}
@@ -167,7 +173,7 @@ func (g *guardCase) rmRoot() bool {
 
 // holdsEverything tells the top, the home folder, the root and what holds them,
 // also written with a star for all that is in them.
-func (e *Engine) holdsEverything(p string) bool {
+func (e *Engine) holdsEverything(m memo, p string) bool {
 	for {
 		last := path.Base(p)
 		if strings.Trim(last, "*.?") != "" || last == "." || last == ".." || last == "" {
@@ -179,7 +185,7 @@ func (e *Engine) holdsEverything(p string) bool {
 		}
 	}
 	spellings := []string{path.Clean(p)}
-	if real, err := e.cfg.Resolver.Real(p); err == nil {
+	if real, err := e.follow(m, p); err == nil {
 		spellings = append(spellings, real)
 	}
 	for _, s := range spellings {

@@ -9,18 +9,26 @@ import (
 	"unicode"
 )
 
-// linkResolver follows links through the operating system.
-type linkResolver struct{}
+// linkResolver follows links through the operating system. The root was followed
+// once, when the engine was made, and is not walked again for every path in it.
+type linkResolver struct{ root place }
 
 // maxLinks is how many links one path may lead through, as in the kernel.
 const maxLinks = 40
 
 // Real follows a path part by part, since after a link ".." does not lead back.
-func (linkResolver) Real(path string) (string, error) {
+func (r linkResolver) Real(path string) (string, error) {
 	volume := filepath.VolumeName(path)
 	sep := string(filepath.Separator)
-	todo := strings.Split(filepath.ToSlash(path[len(volume):]), "/")
-	done, links, missing := volume+sep, 0, false
+	done, rest := volume+sep, path[len(volume):]
+	for _, root := range []string{r.root.given, r.root.real} {
+		if below, ok := strings.CutPrefix(path, root+sep); ok && root != "" {
+			done, rest = r.root.real, below
+			break
+		}
+	}
+	todo := strings.Split(filepath.ToSlash(rest), "/")
+	links, missing := 0, false
 	for len(todo) > 0 {
 		part := todo[0]
 		todo = todo[1:]
@@ -93,9 +101,27 @@ func sameName(a, b string, fold bool) bool {
 	return a == b
 }
 
+// memo remembers for one decision where paths lead: each is followed once, and all
+// rows see the same.
+type memo map[string]resolved
+
+type resolved struct {
+	real string
+	err  error
+}
+
+func (e *Engine) follow(m memo, path string) (string, error) {
+	r, ok := m[path]
+	if !ok {
+		r.real, r.err = e.cfg.Resolver.Real(path)
+		m[path] = r
+	}
+	return r.real, r.err
+}
+
 // inside tells whether a path lies, on its real path, in the root or an added folder.
-func (e *Engine) inside(path string) bool {
-	real, err := e.cfg.Resolver.Real(path)
+func (e *Engine) inside(m memo, path string) bool {
+	real, err := e.follow(m, path)
 	if err != nil {
 		return false
 	}
@@ -140,12 +166,12 @@ func (e *Engine) spell(abs string) spelling {
 }
 
 // target puts the spellings of a path together: as written and as it really is.
-func (e *Engine) target(path, real string) target {
+func (e *Engine) target(m memo, path, real string) target {
 	t := target{shown: path}
 	t.add(e.spell(path))
 	if real == "" {
 		var err error
-		if real, err = e.cfg.Resolver.Real(path); err != nil {
+		if real, err = e.follow(m, path); err != nil {
 			t.unknown = true
 			return t
 		}

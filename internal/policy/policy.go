@@ -109,6 +109,7 @@ type Engine struct {
 	tools    map[string]ToolInfo
 	rules    ruleSet
 	guard    map[string]string
+	entries  []guardEntry
 	warnings []string
 	rows     []row
 
@@ -124,7 +125,7 @@ type Engine struct {
 // New checks a configuration. An error names the rule, its source and the
 // nearest known name.
 func New(cfg Config) (*Engine, error) {
-	e := &Engine{cfg: cfg, rows: table(), denied: map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{}}
+	e := &Engine{cfg: cfg, rows: table(), entries: guardEntries(), denied: map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{}}
 	if cfg.Resolver == nil {
 		e.cfg.Resolver = linkResolver{}
 	}
@@ -147,6 +148,9 @@ func New(cfg Config) (*Engine, error) {
 		if err := e.addRoot(dir); err != nil {
 			return nil, err
 		}
+	}
+	if cfg.Resolver == nil {
+		e.cfg.Resolver = linkResolver{root: e.root}
 	}
 	guard, err := guardActions(cfg.Guard)
 	if err != nil {
@@ -257,12 +261,12 @@ func (e *Engine) Explain(req *tool.DecisionRequest) *tool.Decision {
 }
 
 // context is what the shell analysis sees of this place.
-func (e *Engine) context() *shellscan.Context {
+func (e *Engine) context(m memo) *shellscan.Context {
 	return &shellscan.Context{
 		Root:          e.root.given,
 		Home:          e.cfg.Home,
 		InEnvironment: func(name string) bool { return e.env[name] },
-		Inside:        e.inside,
+		Inside:        func(path string) bool { return e.inside(m, path) },
 		Exists:        exists,
 		FoldCase:      e.cfg.FoldCase,
 	}

@@ -22,6 +22,7 @@ type situation struct {
 	isolated bool
 	outside  bool
 
+	memo    memo
 	scripts []*shellscan.Script
 	reads   []target
 	writes  []target
@@ -30,12 +31,13 @@ type situation struct {
 	exact   []exactApproval
 	denied  map[string]denial
 
+	guarded   []guardCase
 	readOnly  *bool
 	whyChange string // why a command is not on the read-only table
 }
 
 func (e *Engine) situation(req *tool.DecisionRequest, attended bool) *situation {
-	s := &situation{e: e, req: req, plan: req.Plan, class: req.Class, tool: req.Tool, mode: e.Mode(), attended: attended}
+	s := &situation{e: e, req: req, plan: req.Plan, class: req.Class, tool: req.Tool, mode: e.Mode(), attended: attended, memo: memo{}}
 	if s.plan == nil {
 		s.plan = &tool.Plan{}
 	}
@@ -46,18 +48,18 @@ func (e *Engine) situation(req *tool.DecisionRequest, attended bool) *situation 
 	if s.plan.Effects.OutsideSandbox && s.isolated {
 		s.outside, s.tool = true, "unsandboxed"
 	}
-	ctx := e.context()
+	ctx := e.context(s.memo)
 	for _, text := range s.plan.Effects.Commands {
 		s.scripts = append(s.scripts, shellscan.Scan(text, ctx))
 	}
 	byTool := s.class == tool.ClassPath || s.class == tool.ClassRead
 	for _, p := range s.plan.Effects.Reads {
-		t := e.target(p, s.plan.Effects.Real[p])
+		t := e.target(s.memo, p, s.plan.Effects.Real[p])
 		t.byTool = byTool
 		s.reads = append(s.reads, t)
 	}
 	for _, p := range s.plan.Effects.Writes {
-		t := e.target(p, s.plan.Effects.Real[p])
+		t := e.target(s.memo, p, s.plan.Effects.Real[p])
 		t.byTool = byTool
 		s.writes = append(s.writes, t)
 	}
@@ -80,7 +82,7 @@ func (s *situation) files(out []target, files []shellscan.File) []target {
 			continue
 		}
 		for _, p := range f.Paths {
-			t := s.e.target(p, "")
+			t := s.e.target(s.memo, p, "")
 			t.shown, t.redirect = f.Text, f.Redirect
 			out = append(out, t)
 		}

@@ -173,6 +173,9 @@ func (p *Pattern) coversWords(words []Word) bool {
 			return false
 		}
 	}
+	if p.words[0].literal() && p.words[0].pieces[0] != words[0].Text {
+		return false
+	}
 	m := matcher{pattern: p, words: words}
 	if len(p.words) > 0 && (p.glued || p.hasStar()) {
 		m.cover = coverable(words)

@@ -21,10 +21,7 @@ func (w *walker) redirects(c *Command, list []*syntax.Redirect) {
 			red.Target = w.hereDoc(c, r)
 		case syntax.WordHdoc:
 			red.Target = w.word(r.Word)
-			c.stdin = ""
-			if len(red.Target.guess) > 0 {
-				c.stdin = strings.Join(red.Target.guess, " ")
-			}
+			c.stdin = red.Target.likely()
 		case syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
 			w.script.give("it uses a redirection of other shells")
 		default:
@@ -38,6 +35,14 @@ func (w *walker) redirects(c *Command, list []*syntax.Redirect) {
 		}
 		c.Redirects = append(c.Redirects, red)
 	}
+}
+
+// likely is the value, or the best guess at it.
+func (w Word) likely() string {
+	if w.Known {
+		return w.Text
+	}
+	return strings.Join(w.guess, " ")
 }
 
 // hereDoc reads the text given to a command's standard input.
@@ -64,7 +69,7 @@ func (w *walker) hereDoc(c *Command, r *syntax.Redirect) Word {
 		}
 	}
 	body := rd.finish()
-	c.stdin = strings.Join(body.guess, "")
+	c.stdin = body.likely()
 	word := knownWord(delim)
 	word.Known = body.Known
 	word.source = delim

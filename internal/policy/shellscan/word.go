@@ -26,8 +26,8 @@ type Word struct {
 	// Process is "<" or ">" when the word is one process substitution.
 	Process string
 
-	// guess is what the word most likely becomes, for refusing; nil when that
-	// cannot be told. An empty, non-nil guess is a word that vanishes.
+	// guess is what a word that is not known most likely becomes, for refusing; nil
+	// when that cannot be told. An empty, non-nil guess is a word that vanishes.
 	guess []string
 	// glob is set when an unquoted pattern character makes it unknown.
 	glob bool
@@ -53,7 +53,7 @@ func guessedWord(text string) Word {
 }
 
 func knownWord(text string) Word {
-	return Word{Text: text, Known: true, Lead: text, guess: []string{text}}
+	return Word{Text: text, Known: true, Lead: text}
 }
 
 // wordReader puts a word together from its parts, twice at once: what is
@@ -148,7 +148,7 @@ func (r *wordReader) finish() Word {
 	w.Text = r.text.String()
 	w.Lead = r.lead.String()
 	w.tail = w.Text[r.tail:]
-	if !r.lost {
+	if !r.lost && !w.Known {
 		w.guess = r.fields
 		if w.guess == nil {
 			w.guess = []string{}
@@ -159,6 +159,9 @@ func (r *wordReader) finish() Word {
 
 // words evaluates one word of the text: braces may make it several, or none.
 func (w *walker) words(word *syntax.Word) []Word {
+	if text, ok := plainLiteral(word); ok {
+		return []Word{knownWord(text)}
+	}
 	split := &syntax.Word{Parts: word.Parts} // the tree itself stays as it was parsed
 	syntax.SplitBraces(split)
 	alternatives, sure := expandBraces(split.Parts)
@@ -175,6 +178,18 @@ func (w *walker) words(word *syntax.Word) []Word {
 		out = append(out, w.parts(parts, word))
 	}
 	return out
+}
+
+// plainLiteral tells the words that need no reading: letters without meaning to bash.
+func plainLiteral(word *syntax.Word) (string, bool) {
+	if len(word.Parts) != 1 {
+		return "", false
+	}
+	l, ok := word.Parts[0].(*syntax.Lit)
+	if !ok || strings.ContainsAny(l.Value, "\\*?[{}~") {
+		return "", false
+	}
+	return l.Value, true
 }
 
 func emptyParts(parts []syntax.WordPart) bool {
