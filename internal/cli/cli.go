@@ -1,7 +1,8 @@
 // Package cli is Garuda's command line: it reads flags, opens the parts that a
 // command needs through package wire, and hands over to a surface.
 //
-// It holds no logic of its own beyond flags, usage errors and exit codes.
+// It holds no logic of its own beyond flags, usage errors, exit codes and the
+// questions of `garuda setup`.
 package cli
 
 import (

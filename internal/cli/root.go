@@ -53,7 +53,7 @@ func newRoot(f *Factory) *cobra.Command {
 	mainFlags(cmd, o)
 	cmd.AddCommand(
 		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f),
-		newModels(f), newDoctor(f), newSchema(f),
+		newModels(f), newSetup(f), newDoctor(f), newSchema(f),
 	)
 	return cmd
 }

@@ -153,6 +153,15 @@ func (r *Registry) known(name string) (*endpoint, error) {
 	return e, e.problem
 }
 
+// KeyName is the variable of a provider's key; empty for none, and for a
+// provider that nobody knows.
+func (r *Registry) KeyName(provider string) string {
+	if e := r.endpoint(provider); e != nil {
+		return e.keyEnv
+	}
+	return ""
+}
+
 // keySource says where an endpoint's key was found, or "none".
 func (r *Registry) keySource(e *endpoint) string {
 	if e.keyEnv != "" {
