@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"strings"
 
 	"garuda/internal/policy/shellscan"
 )
@@ -41,7 +42,7 @@ func (e *Engine) example(r *rule, text string) bool {
 		return all && script.Unreadable == ""
 	case r.glob != nil:
 		path := text
-		if len(path) == 0 || path[0] != '/' {
+		if !strings.HasPrefix(path, "/") {
 			path = e.root.given + "/" + path
 		}
 		t := e.target(memo{}, path, path)

@@ -32,7 +32,7 @@ func (e *Engine) MayRead(path string) bool {
 		e.reads.real.Store(dir, real)
 		realDir = real
 	}
-	real := filepath.Join(realDir.(string), name) //nolint:errcheck // only strings are stored
+	real := filepath.Join(realDir.(string), name)
 	if info, err := os.Lstat(real); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		if real, err = e.cfg.Resolver.Real(real); err != nil {
 			return false

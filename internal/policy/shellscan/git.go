@@ -150,7 +150,7 @@ func (s *Script) readOnlyGit(c *Command, words []Word) string {
 		if s.ctx.Inside == nil || !s.ctx.Inside(d) {
 			return "git runs outside the project"
 		}
-		if why := repositoryConfig(d, s.ctx.Root); why != "" {
+		if why := repositoryConfig(d); why != "" {
 			return why
 		}
 	}

@@ -15,7 +15,7 @@ const maxGitConfig = 1 << 20
 // repositoryConfig says why git must not run silently in a folder: the
 // repository there, which may not be the project's own, is configured with
 // something that starts programs, or it cannot be told. No process is started.
-func repositoryConfig(dir, root string) string {
+func repositoryConfig(dir string) string {
 	top, gitDir, err := findRepository(dir)
 	if err != nil {
 		return "the git repository cannot be examined: " + err.Error()

@@ -66,7 +66,7 @@ func TestRepositoryConfig(t *testing.T) {
 	} {
 		root := t.TempDir()
 		writeFiles(t, root, map[string]string{".git/config": plainConfig + added + "\n", ".git/HEAD": "x", "src/a": "a"})
-		got := repositoryConfig(filepath.Join(root, "src"), root)
+		got := repositoryConfig(filepath.Join(root, "src"))
 		if (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: got %q, want %q", added, got, want)
 		}
@@ -90,7 +90,7 @@ func TestRepositoryShapes(t *testing.T) {
 	} {
 		root := t.TempDir()
 		writeFiles(t, root, c.files)
-		got := repositoryConfig(filepath.Join(root, c.dir), root)
+		got := repositoryConfig(filepath.Join(root, c.dir))
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}

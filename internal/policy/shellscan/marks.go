@@ -63,7 +63,8 @@ func marksOf(words []Word) (marks []mark, nothing, loose bool) {
 		return nil, false, false
 	}
 	p := t.parse(words)
-	marks = append(p.marks, operandMarks(name, words, p)...)
+	marks = append(marks, p.marks...)
+	marks = append(marks, operandMarks(name, words, p)...)
 	return marks, false, name == "go" || t.ordered
 }
 

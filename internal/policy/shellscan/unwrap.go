@@ -143,11 +143,8 @@ func unwrapped(words []Word) []innerCommand {
 	case "git":
 		return gitRuns(words)
 	case "command":
-		for _, w := range words[1:] {
-			if strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "vV") {
-				return nil
-			}
-			break
+		if len(words) > 1 && strings.HasPrefix(words[1].Text, "-") && strings.ContainsAny(words[1].Text, "vV") {
+			return nil
 		}
 	}
 	spec, ok := wrapperOf(name)

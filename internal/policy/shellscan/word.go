@@ -290,7 +290,7 @@ func (r *wordReader) unquoted(s string, first bool) {
 			return
 		}
 	}
-	if strings.IndexAny(s, `\*?[`) < 0 {
+	if !strings.ContainsAny(s, `\*?[`) {
 		r.lit(s)
 		return
 	}
@@ -433,5 +433,5 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 
 // plainField tells values that stay one and the same word without quotes.
 func plainField(v string) bool {
-	return v != "" && strings.IndexAny(v, " \t\n*?[\\") < 0
+	return v != "" && !strings.ContainsAny(v, " \t\n*?[\\")
 }
