@@ -29,7 +29,22 @@ func (g *scriptGenerator) chance(n int) bool          { return g.r.IntN(n) == 0 
 func (g *scriptGenerator) script() string {
 	g.left = 4 + g.r.IntN(14)
 	g.tame = g.chance(2)
-	return g.list(3)
+	text := g.list(3)
+	if g.chance(2) && !strings.Contains(text, "/dev/") {
+		text = g.mutate(text)
+	}
+	return text
+}
+
+// mutate puts characters that mean something to the shell where they may not be
+// expected. What bash and the parser read differently shows there.
+func (g *scriptGenerator) mutate(text string) string {
+	for range 1 + g.r.IntN(3) {
+		at := g.r.IntN(len(text) + 1)
+		text = text[:at] + g.pick("\\\n", "\\\n", "\\\n", "\\", "'", "\"", "$", "`", "(", ")", "{", "}", "&", "|", ";", "<", ">", "#", "!",
+			"=", "*", "[", "]", "\n", " ", "\t", "~", ",", "..", "<<", "((", "))", "$(", "${", "'' ", "in ", "do ", "esac", "coproc ", "time ") + text[at:]
+	}
+	return text
 }
 
 func (g *scriptGenerator) list(depth int) string {

@@ -39,7 +39,7 @@ func (w *walker) run(c *Command, t text) {
 		}
 		return
 	}
-	file, coprocs, err := parseText(t.code)
+	p, err := parseText(t.code)
 	if err != nil {
 		if t.known {
 			w.script.give("the code given to " + c.Words[0].String() + " cannot be parsed: " + parseMessage(err))
@@ -47,12 +47,12 @@ func (w *walker) run(c *Command, t text) {
 		return
 	}
 	in := newWalker(w.script, w.ctx)
-	in.text, in.via, in.depth, in.args = t.code, c, w.depth+1, t.args
+	in.via, in.depth, in.args = c, w.depth+1, t.args
 	in.dirs, in.feeding = c.Dirs, c.Upstream
 	if t.here {
 		in.outer, in.funcs = w, w.funcs
 	}
-	in.file(file, coprocs)
+	in.file(p)
 }
 
 func codeOf(c *Command, words []Word) []text {

@@ -181,7 +181,7 @@ func neverBuiltin(c *Command) string {
 			}
 		}
 	}
-	return neverInterpreter(c)
+	return neverInterpreter(c.Words)
 }
 
 // neverPrintf: -v and %n assign, and so evaluate a subscript.
@@ -215,16 +215,16 @@ func neverPrintf(args []Word) string {
 }
 
 // neverInterpreter tells an interpreter that is given code as an argument.
-func neverInterpreter(c *Command) string {
-	flags, ok := codeFlags(c.Words[0].Text)
+func neverInterpreter(words []Word) string {
+	flags, ok := codeFlags(baseName(words[0]))
 	if !ok {
 		return ""
 	}
-	for i, word := range c.Words[1:] {
-		if word.Known && flags(word.Text) {
-			return c.Words[0].Text + " is given code"
+	for i, word := range words[1:] {
+		if word.Told() && flags(word.Text) {
+			return words[0].Text + " is given code"
 		}
-		if word.Known && word.Text == "--" || i == firstOperand(c.Words[1:]) {
+		if word.Known && word.Text == "--" || i == firstOperand(words[1:]) {
 			break // what follows is for the script
 		}
 	}

@@ -57,7 +57,7 @@ func (w *walker) guessVariable(name string) (string, bool) {
 	}
 	switch name {
 	case "@", "*":
-		return strings.Join(w.args, " "), true
+		return strings.Join(w.args, " "), w.knowsArgs()
 	case "HOME":
 		return w.ctx.Home, w.ctx.Home != ""
 	case "PWD":
@@ -71,9 +71,9 @@ func (w *walker) guessVariable(name string) (string, bool) {
 	}
 	if n, err := strconv.Atoi(name); err == nil {
 		if n >= 1 && n <= len(w.args) {
-			return w.args[n-1], true
+			return w.args[n-1], w.knowsArgs()
 		}
-		return "", true
+		return "", w.knowsArgs()
 	}
 	w.collect()
 	if v, ok := w.vars[name]; ok {
@@ -86,6 +86,12 @@ func (w *walker) guessVariable(name string) (string, bool) {
 		return "", false
 	}
 	return "", true // not set anywhere: empty
+}
+
+// knowsArgs tells whether the positional parameters are those given at the start.
+func (w *walker) knowsArgs() bool {
+	w.collect()
+	return w.inFunc == 0 && !w.setsArgs
 }
 
 // collect finds what the text assigns, once.
@@ -121,6 +127,9 @@ func (w *walker) collect() {
 				put(n.Param.Value, value, sure)
 			}
 		case *syntax.CallExpr:
+			if len(n.Args) > 1 && n.Args[0].Lit() == "set" {
+				w.setsArgs = true
+			}
 			for i, arg := range n.Args {
 				if i > 0 && assignsByName(n.Args[0].Lit()) {
 					put(arg.Lit(), "", false)

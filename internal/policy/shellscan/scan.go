@@ -120,23 +120,38 @@ func parse(text string) (*syntax.File, error) {
 	return p.Parse(strings.NewReader(text), "")
 }
 
-// parseText parses a text for walking. In a coprocess that is a simple command the
-// parser takes assignments and redirections for words, so the keyword is blanked
-// there and the text parsed again; coprocs counts them.
-func parseText(text string) (file *syntax.File, coprocs int, err error) {
+// program is a parsed text.
+type program struct {
+	file *syntax.File
+	// text is what the tree's positions are in.
+	text string
+	// coprocs counts the simple coprocesses that were taken out.
+	coprocs int
+}
+
+// parseText parses a text for walking, as bash sees it. In a coprocess that is no
+// compound command the parser takes the command for a name, and assignments and
+// redirections for words, so the keyword is blanked there and the text parsed again.
+func parseText(text string) (*program, error) {
+	text, err := joinLines(text)
+	if err != nil {
+		return nil, err
+	}
+	coprocs := 0
 	for {
-		if file, err = parse(text); err != nil {
-			return nil, 0, err
+		file, err := parse(text)
+		if err != nil {
+			return nil, err
 		}
 		at := -1
 		if strings.Contains(text, "coproc") {
 			at = simpleCoproc(file)
 		}
 		if at < 0 || !strings.HasPrefix(text[min(at, len(text)):], "coproc") {
-			return file, coprocs, nil
+			return &program{file: file, text: text, coprocs: coprocs}, nil
 		}
 		if coprocs++; coprocs > MaxCommands {
-			return nil, 0, errors.New("it starts too many coprocesses")
+			return nil, errors.New("it starts too many coprocesses")
 		}
 		text = text[:at] + "      " + text[at+len("coproc"):]
 	}
@@ -147,13 +162,23 @@ func simpleCoproc(file *syntax.File) int {
 	at := -1
 	syntax.Walk(file, func(n syntax.Node) bool {
 		if c, ok := n.(*syntax.CoprocClause); ok && at < 0 {
-			if _, simple := c.Stmt.Cmd.(*syntax.CallExpr); simple {
+			if !compound(c.Stmt.Cmd) || c.Name != nil && !identifier(c.Name.Lit()) {
 				at = int(c.Coproc.Offset())
 			}
 		}
 		return at < 0
 	})
 	return at
+}
+
+// compound tells the commands before which coproc may take a name.
+func compound(c syntax.Command) bool {
+	switch c.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause,
+		*syntax.TestClause, *syntax.ArithmCmd:
+		return true
+	}
+	return false
 }
 
 // Scan analyses a text for bash. Should the analysis itself fail, the text is one
@@ -173,13 +198,12 @@ func scan(text string, ctx *Context) *Script {
 		s.Unreadable = why
 		return s
 	}
-	file, coprocs, err := parseText(text)
+	p, err := parseText(text)
 	if err != nil {
 		s.Unreadable = "it cannot be parsed: " + parseMessage(err)
 		return s
 	}
-	w := newWalker(s, ctx)
-	w.file(file, coprocs)
+	newWalker(s, ctx).file(p)
 	if s.Unreadable != "" {
 		s.Commands = nil
 	}

@@ -119,6 +119,14 @@ func (w *walker) derive(c *Command, hops int) {
 		if w.found(d) == nil {
 			return
 		}
+		// What a wrapper may never run silently, the whole may not.
+		if why := neverInterpreter(d.Words); why != "" {
+			for up := c; up != nil; up = up.Via {
+				if up.Never == "" {
+					up.Never = why
+				}
+			}
+		}
 		w.derive(d, hops+1)
 	}
 	w.code(c, words)
@@ -396,6 +404,19 @@ func allowInner(words []Word) []Word {
 	return words
 }
 
+// knownLongValue accepts the long options with an attached value.
+func knownLongValue(name, text string) bool {
+	option, value, ok := strings.Cut(text, "=")
+	if !ok || value == "" {
+		return false
+	}
+	switch name + " " + option {
+	case "timeout --signal", "timeout --kill-after", "nice --adjustment", "stdbuf --input", "stdbuf --output", "stdbuf --error":
+		return true
+	}
+	return false
+}
+
 // knownWrapper is how many words a wrapper takes before the command; 0 when it
 // is none, or uses anything but its known options.
 func knownWrapper(words []Word) int {
@@ -433,6 +454,7 @@ func knownWrapper(words []Word) int {
 			if words[0].Text != "timeout" {
 				return 0
 			}
+		case knownLongValue(words[0].Text, text):
 		case len(text) == 2 && strings.IndexByte(flags, text[1]) >= 0:
 		case len(text) == 2 && strings.IndexByte(values, text[1]) >= 0:
 			i++

@@ -17,8 +17,10 @@ type walker struct {
 	outer  *walker
 	via    *Command
 	depth  int
-	// args are the positional parameters, for guesses.
-	args []string
+	// args are the positional parameters, for guesses; in a function, or after
+	// set, they are not known.
+	args   []string
+	inFunc int
 
 	dirs dirs
 	// feeding are the commands before the pipe that leads here.
@@ -29,6 +31,8 @@ type walker struct {
 	tree  *syntax.File
 	vars  map[string]variable // filled on first use
 	funcs map[string]bool
+	// setsArgs: set changes the positional parameters; known once vars are.
+	setsArgs bool
 	// loop holds the value of each enclosing loop's variable; passes is how many
 	// times the innermost body is walked.
 	loop    map[string]string
@@ -37,17 +41,17 @@ type walker struct {
 }
 
 func newWalker(s *Script, ctx *Context) *walker {
-	return &walker{script: s, ctx: ctx, text: s.Text, dirs: at(ctx.Root), passes: 1}
+	return &walker{script: s, ctx: ctx, dirs: at(ctx.Root), passes: 1}
 }
 
-// file walks a parsed text, out of which coprocs simple coprocesses were taken.
-func (w *walker) file(f *syntax.File, coprocs int) {
-	w.tree = f
-	for range coprocs {
+// file walks a parsed text.
+func (w *walker) file(p *program) {
+	w.tree, w.text = p.file, p.text
+	for range p.coprocs {
 		w.refuse("a coprocess")
 		w.pseudo(nil, &Command{Words: []Word{knownWord("coproc")}})
 	}
-	w.stmts(f.Stmts, w.dirs)
+	w.stmts(p.file.Stmts, w.dirs)
 }
 
 func (w *walker) sourceOf(word *syntax.Word) string {
@@ -296,7 +300,12 @@ func (w *walker) funcDecl(c *syntax.FuncDecl) {
 	}
 	w.refuse("it defines the function " + name)
 	w.pseudo(c, &Command{Words: []Word{knownWord(name), knownWord("()")}})
+	args := w.args
+	w.args = nil
+	w.inFunc++
 	w.stmt(c.Body, nil)
+	w.inFunc--
+	w.args = args
 }
 
 // startsItself tells a function that calls itself in a pipe or the background.
@@ -343,6 +352,9 @@ func (w *walker) call(s *syntax.Stmt, call *syntax.CallExpr, in dirs) flow {
 	c.Never, w.never = w.never, outer
 	if c.Never == "" {
 		c.Never = neverBuiltin(c)
+	}
+	if inner := allowInner(c.Words); c.Never == "" && len(inner) < len(c.Words) {
+		c.Never = neverInterpreter(inner)
 	}
 	if len(c.Words) > 0 && w.funcs[c.Words[0].Text] {
 		c.Never = "it calls a function"

@@ -213,6 +213,7 @@ func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
 	r := wordReader{w: w, inWord: len(parts) > 1}
 	r.word.Known = true
 	r.word.Quoted = allQuoted(parts)
+	w.loneDollar(parts)
 	for i, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
@@ -238,6 +239,16 @@ func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
 		word.source = w.sourceOf(whole)
 	}
 	return word
+}
+
+// loneDollar refuses a $ that means itself before something that it could be taken
+// together with: "$``".
+func (w *walker) loneDollar(parts []syntax.WordPart) {
+	for i := range len(parts) - 1 {
+		if l, ok := parts[i].(*syntax.Lit); ok && strings.HasSuffix(l.Value, "$") && !strings.HasSuffix(l.Value, `\$`) {
+			w.script.give("a $ stands before something that it could belong to")
+		}
+	}
 }
 
 // inBraces reads the words of braces that were not expanded, for what they run.
@@ -355,6 +366,7 @@ func (r *wordReader) double(q *syntax.DblQuoted) {
 		r.word.Known = false
 	}
 	r.any, r.started = true, true
+	r.w.loneDollar(q.Parts)
 	for _, part := range q.Parts {
 		if l, ok := part.(*syntax.Lit); ok {
 			r.lit(unescapeDouble(l.Value))
@@ -397,6 +409,7 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 		w.checkParam(p)
 		if quoted && p.Param != nil && p.Param.Value == "@" && simpleParam(p) {
 			r.positional(w.args)
+			r.lost = r.lost || !w.knowsArgs()
 			return
 		}
 		guess, ok := w.guessParam(p)
