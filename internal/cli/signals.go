@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // errInterrupted ends a command that a signal stopped before it had begun.
@@ -20,9 +21,15 @@ type stopSignals struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	kill   atomic.Pointer[func()]
-	ended  chan struct{}
-	quit   chan struct{}
+	// orderly is true after running.
+	orderly atomic.Bool
+	ended   chan struct{}
+	quit    chan struct{}
 }
+
+// openingLimit is how long what comes before a run may take to heed the first
+// signal. A read from a disk that does not answer heeds nothing.
+const openingLimit = 2 * time.Second
 
 // watchSignals begins to watch; end must be called.
 func watchSignals(ctx context.Context) *stopSignals {
@@ -55,20 +62,30 @@ func (w *stopSignals) watch(received chan os.Signal) {
 		case <-received:
 		}
 		if !first {
-			if kill := w.kill.Load(); kill != nil {
-				(*kill)()
-			}
-			os.Exit(exitSignal)
+			w.exit()
 		}
 		w.cancel()
+		late := time.AfterFunc(openingLimit, func() {
+			if !w.orderly.Load() {
+				w.exit()
+			}
+		})
+		defer late.Stop()
 	}
+}
+
+func (w *stopSignals) exit() {
+	if kill := w.kill.Load(); kill != nil {
+		(*kill)()
+	}
+	os.Exit(exitSignal)
 }
 
 // killing says what the second signal kills before it ends the process.
 func (w *stopSignals) killing(kill func()) { w.kill.Store(&kill) }
 
-// stopped closes at the first signal.
-func (w *stopSignals) stopped() <-chan struct{} { return w.ctx.Done() }
+// running says that what runs now heeds the end of ctx, and takes its own time.
+func (w *stopSignals) running() { w.orderly.Store(true) }
 
 // explain makes errInterrupted of an error that the first signal brought about.
 func (w *stopSignals) explain(err error) error {

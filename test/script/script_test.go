@@ -5,6 +5,7 @@ package script_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -164,19 +165,13 @@ func cmdExitCode(ts *testscript.TestScript, _ bool, args []string) {
 	if err != nil {
 		code = -1
 		var exit *exec.ExitError
-		if ok := asExit(err, &exit); ok {
+		if errors.As(err, &exit) {
 			code = exit.ExitCode()
 		}
 	}
 	if got := fmt.Sprint(code); got != args[0] {
 		ts.Fatalf("exit code %s, want %s (%v)", got, args[0], err)
 	}
-}
-
-func asExit(err error, target **exec.ExitError) bool {
-	e, ok := err.(*exec.ExitError)
-	*target = e
-	return ok
 }
 
 // cmdJSONLines: jsonlines FILE checks that each line is one JSON object that has

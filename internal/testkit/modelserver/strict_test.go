@@ -1,6 +1,7 @@
 package modelserver
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ func TestStrictServerRefuses(t *testing.T) {
 	if _, body := mustPost(t, s, "chat", `{"model":"m","messages":[{"role":"user","content":""}]}`); !strings.Contains(string(body), "the content is empty") {
 		t.Errorf("the server answered %s", body)
 	}
-	if resp, body := mustPost(t, s, "chat", `{"model":"m","messages":[{"role":"user","content":"x"}]}`); resp.StatusCode != 200 {
+	if resp, body := mustPost(t, s, "chat", `{"model":"m","messages":[{"role":"user","content":"x"}]}`); resp.StatusCode != http.StatusOK {
 		t.Errorf("the server answered %s", body)
 	}
 }
