@@ -28,6 +28,10 @@ func joinLines(text string) (string, error) {
 	if !strings.Contains(text, "\\\n") {
 		return text, nil
 	}
+	text, err := endComments(text)
+	if err != nil {
+		return "", err
+	}
 	raw, err := rawSpans(text)
 	if err != nil {
 		return "", err
@@ -78,10 +82,41 @@ func continuations(text string) []int {
 	return out
 }
 
+// endComments takes the backslash off the end of comments: to bash the newline ends
+// a comment in any case, but the parser would read on. What follows such a comment
+// is read rightly only once it is ended, so this is repeated.
+func endComments(text string) (string, error) {
+	for range MaxCommands {
+		file, err := parseComments(text)
+		if err != nil {
+			return "", err
+		}
+		ended := []byte(text)
+		syntax.Walk(file, func(n syntax.Node) bool {
+			if c, ok := n.(*syntax.Comment); ok {
+				for i := int(c.Pos().Offset()); i < int(c.End().Offset()) && i+1 < len(ended); i++ {
+					if ended[i] == '\\' && ended[i+1] == '\n' {
+						ended[i] = ' '
+					}
+				}
+			}
+			return true
+		})
+		if string(ended) == text {
+			return text, nil
+		}
+		text = string(ended)
+	}
+	return "", errContinuation
+}
+
+func parseComments(text string) (*syntax.File, error) {
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
+}
+
 // rawSpans lists the parts of a text in which a backslash means itself.
 func rawSpans(text string) ([]span, error) {
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
-	file, err := p.Parse(strings.NewReader(text), "")
+	file, err := parseComments(text)
 	if err != nil {
 		return nil, err
 	}

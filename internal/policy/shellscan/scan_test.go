@@ -53,20 +53,29 @@ func found(s *Script) []string {
 
 func TestScan(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                               nil,
-		"# only":                         nil,
-		"ls -la 'a b'":                   {"ls -la a b"},
-		"a; b && c || d | e & f\ng":      {"a", "b", "c", "d", "e", "f", "g"},
-		"(a; { b; }) >x":                 {" >x", "a", "b"},
-		"echo \"$(a $(b))\" `c`":         {"b", "?a ?$(b)"[:0] + "a ?$(b)", "c", "echo ?\"$(a $(b))\" ?`c`"},
-		"cat <(a) > >(b) 2>&1":           {"a", "b", "cat ?<(a) >>(b) 2>&1"},
-		"cat <<E\n$(a)\nE":               {"a", "cat <<E"},
-		"cat <<'E'\n$(a)\nE":             {"cat <<'E'"},
-		"A=1 B=$(a) c":                   {"a", "c [A=1] [B=$(a)]"},
-		"{a,b} c{1..3} {d}":              {"a b c1 c2 c3 {d}"},
-		"$'\\x61\\'b' \"a\\$b\" \\a":     {"a'b a$b a"},
-		"for f in x y; do a $f; done":    {"a x", "a y"},
-		"for f in x y; do a; b $f; done": {"a", "b x", "b y"},
+		"":                                  nil,
+		"ls # a\\\ntouch b":                 {"ls", "touch b"},
+		"ls #\\\n#\\\ntouch b # x\\\\\nfoo": {"ls", "touch b", "foo"},
+		"echo a#\\\nb":                      {"echo a#b"},
+		"echo 'a # b\\\nc' \"# d\\\ne\"":    {"echo a # b\\\nc # de"},
+		"echo $\\\n{x:-$(touch b)}":         {"touch b", "echo ?${x:-$(touch b)}"},
+		"A\\\n=1 ls":                        {"ls [A=1]"},
+		"if ls; th\\\nen touch b; fi":       {"ls", "touch b"},
+		"cat <<'E'\na \\\nb\nE\nls":         {"cat <<'E'", "ls"},
+		"cat <<E\na\\\nE\ntouch b\nE":       {"cat <<E"},
+		"# only":                            nil,
+		"ls -la 'a b'":                      {"ls -la a b"},
+		"a; b && c || d | e & f\ng":         {"a", "b", "c", "d", "e", "f", "g"},
+		"(a; { b; }) >x":                    {" >x", "a", "b"},
+		"echo \"$(a $(b))\" `c`":            {"b", "?a ?$(b)"[:0] + "a ?$(b)", "c", "echo ?\"$(a $(b))\" ?`c`"},
+		"cat <(a) > >(b) 2>&1":              {"a", "b", "cat ?<(a) >>(b) 2>&1"},
+		"cat <<E\n$(a)\nE":                  {"a", "cat <<E"},
+		"cat <<'E'\n$(a)\nE":                {"cat <<'E'"},
+		"A=1 B=$(a) c":                      {"a", "c [A=1] [B=$(a)]"},
+		"{a,b} c{1..3} {d}":                 {"a b c1 c2 c3 {d}"},
+		"$'\\x61\\'b' \"a\\$b\" \\a":        {"a'b a$b a"},
+		"for f in x y; do a $f; done":       {"a x", "a y"},
+		"for f in x y; do a; b $f; done":    {"a", "b x", "b y"},
 		"for f in x; do for g in 1 2; do a $f$g; done; done": {"a x1", "a x2"},
 		"for f in 'x y'; do a $f \"$f\"; done":               {"a ?$f x y"},
 		"for F in x; do a $F; done":                          {" [F=x]", "a ?$F"},
@@ -344,6 +353,9 @@ func FuzzScan(f *testing.F) {
 		}
 		if first == "unreadable" {
 			return
+		}
+		if strings.Contains(text, "coproc") {
+			return // what the parser reads wrongly it also prints wrongly
 		}
 		file, err := parse(text)
 		if err != nil {

@@ -242,7 +242,7 @@ func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
 }
 
 // loneDollar refuses a $ that means itself before something that it could be taken
-// together with: "$``".
+// together with: "$“".
 func (w *walker) loneDollar(parts []syntax.WordPart) {
 	for i := range len(parts) - 1 {
 		if l, ok := parts[i].(*syntax.Lit); ok && strings.HasSuffix(l.Value, "$") && !strings.HasSuffix(l.Value, `\$`) {
