@@ -57,7 +57,8 @@ func runDemo(ctx context.Context, f *Factory, o *wire.Options) (err error) {
 	signals.killing(sys.Kill)
 	notices(f, sys)
 	demoBanner(f, sys)
-	if err := demoTask(ctx, f, sys, signals.stopped()); err != nil {
+	signals.running()
+	if err := demoTask(ctx, f, sys, signals.ctx.Done()); err != nil {
 		return err
 	}
 	return signals.explain(demoCheck(signals.ctx, f, sys))

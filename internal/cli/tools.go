@@ -111,6 +111,7 @@ func callTools(ctx context.Context, f *Factory, o *wire.Options, args []string, 
 			return unknownTool(args[i], sys.Registry())
 		}
 	}
+	signals.running()
 	failed, denied := false, false
 	for i := 0; i < len(args) && signals.ctx.Err() == nil; i += 2 {
 		use := core.Block{Type: core.BlockToolUse, ID: fmt.Sprintf("call-%d", i/2+1), Name: args[i], Input: args[i+1]}

@@ -10,7 +10,8 @@ import (
 )
 
 // Fork copies a session under a new id, lines and blobs as they are, and opens
-// the copy. The session may be open elsewhere: its whole lines are copied.
+// the copy. The session may be open elsewhere: its whole lines are copied. A
+// journal that Resume refuses as another's is refused here too.
 func (s *Store) Fork(id, copyID string) (*Journal, *History, error) {
 	if !core.ValidSessionID(copyID) {
 		return nil, nil, fmt.Errorf("copy session %s to %q: %w", id, copyID, errBadID)
@@ -22,6 +23,9 @@ func (s *Store) Fork(id, copyID string) (*Journal, *History, error) {
 }
 
 func (s *Store) copySession(id, copyID string) error {
+	if err := s.checkOwn(id); err != nil {
+		return err
+	}
 	l, _, err := s.read(id)
 	if err != nil {
 		return err

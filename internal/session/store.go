@@ -83,12 +83,15 @@ var errBadID = errors.New("a session's id consists of letters, digits, - and _")
 
 // Resume opens a journal to go on with it. A last line that was cut off is
 // removed, and kept beside the journal. The error is ErrNotFound, a
-// *state.LockedError when another process has the session open, or a
-// *VersionError. Where the disk cannot be written the journal is one in memory
+// *state.LockedError when another process has the session open, a *ForeignError
+// when the journal may not be this user's, or a *VersionError. Where the disk cannot be written the journal is one in memory
 // whose Err says so.
 //
 // The caller appends a Resume record before anything else.
 func (s *Store) Resume(id string) (*Journal, *History, error) {
+	if err := s.checkOwn(id); err != nil {
+		return nil, nil, fmt.Errorf("open session %s: %w", id, err)
+	}
 	j, l, err := s.open(id)
 	if errors.Is(err, state.ErrReadOnly) || errors.Is(err, state.ErrFull) {
 		h, lerr := s.Load(id)

@@ -112,15 +112,26 @@ func makeFolder(in *os.Root, name, path string) error {
 	return nil
 }
 
+// openFolder opens a folder that is really there. A link in its place is
+// refused wherever it leads: what the project brings must not choose where
+// journals lie.
 func openFolder(in *os.Root, name, path string) (*Folder, error) {
+	before, err := in.Lstat(name)
+	if err != nil {
+		return nil, Explain("open", path, err)
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, fmt.Errorf("open %s: %w", path, ErrLink)
+	}
 	r, err := in.OpenRoot(name)
-	if err == nil {
-		return &Folder{root: r, path: path}, nil
+	if err != nil {
+		return nil, Explain("open", path, err)
 	}
-	if info, lerr := in.Lstat(name); lerr == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, fmt.Errorf("open %s: %w (%w)", path, ErrOutside, err)
+	if after, err := r.Stat("."); err != nil || !os.SameFile(before, after) {
+		r.Close()
+		return nil, fmt.Errorf("open %s: %w", path, errors.Join(ErrLink, err))
 	}
-	return nil, Explain("open", path, err)
+	return &Folder{root: r, path: path}, nil
 }
 
 // CreateExport makes a file that a person asked for, anywhere below the root,

@@ -8,8 +8,8 @@ import (
 
 // What went wrong, for errors.Is.
 var (
-	// ErrOutside: a link leads out of the project, or nowhere.
-	ErrOutside = errors.New("it is a link that leads outside of the project; remove the link")
+	// ErrLink: a link stands where a folder is expected.
+	ErrLink = errors.New("it is a link; Garuda keeps its files in a folder of its own, so remove the link")
 	// ErrNotRegular: a link, pipe or device stands where a file is expected.
 	ErrNotRegular = errors.New("it is not a regular file; remove it")
 	// ErrFull: no room is left on the disk, or of the user's quota.

@@ -165,6 +165,20 @@ func (f *Folder) ReadDir() ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
+// KeepsModes reports whether files here keep the mode that they are given, which
+// they do not on disks that other systems' drivers serve. It makes a file to find
+// out, and removes it.
+func (f *Folder) KeepsModes() bool {
+	name := "mode.tmp-" + randomName()
+	file, err := f.Create(name)
+	if err != nil {
+		return true // nothing says otherwise
+	}
+	info, err := file.Stat()
+	_, _ = file.Close(), f.root.Remove(name) // it is empty
+	return err != nil || info.Mode().Perm()&^fileMode == 0
+}
+
 // Remove deletes a file, or a folder with all that is in it.
 func (f *Folder) Remove(name string) error {
 	return Explain("delete", filepath.Join(f.path, name), f.root.RemoveAll(name))

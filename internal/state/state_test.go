@@ -133,10 +133,10 @@ func TestHiddenFromGit(t *testing.T) {
 	}
 }
 
-func TestLinksThatLeadOutside(t *testing.T) {
+func TestLinksAreRefused(t *testing.T) {
 	outside := t.TempDir()
 	for name, link := range map[string]string{"the folder": ".garuda", "sessions": ".garuda/sessions"} {
-		for kind, target := range map[string]string{"to a folder": outside, "to nothing": filepath.Join(outside, "missing"), "relative": "../../../../../../../../.." + outside} {
+		for kind, target := range map[string]string{"to a folder": outside, "to nothing": filepath.Join(outside, "missing"), "relative": "../../../../../../../../.." + outside, "within": "."} {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				root := t.TempDir()
 				path := filepath.Join(root, link)
@@ -147,10 +147,10 @@ func TestLinksThatLeadOutside(t *testing.T) {
 					t.Skip(err)
 				}
 				d := open(t, root)
-				if _, err := d.MakeSessions(); !errors.Is(err, state.ErrOutside) {
+				if _, err := d.MakeSessions(); !errors.Is(err, state.ErrLink) {
 					t.Errorf("make: %v", err)
 				}
-				if _, err := d.Sessions(); !errors.Is(err, state.ErrOutside) {
+				if _, err := d.Sessions(); !errors.Is(err, state.ErrLink) {
 					t.Errorf("open: %v", err)
 				}
 				if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {

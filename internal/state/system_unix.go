@@ -5,7 +5,9 @@ package state
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,6 +16,15 @@ func isFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(er
 
 func isReadOnly(err error) bool {
 	return errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM)
+}
+
+// Owner says whose a file is, and whether that is this user.
+func Owner(info fs.FileInfo) (uid int, mine bool) {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return -1, false
+	}
+	return int(st.Uid), int(st.Uid) == os.Geteuid()
 }
 
 // tryLock takes an exclusive lock without waiting.

@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,14 +46,34 @@ func userInstructions(p places) (string, error) {
 	if p.garuda == "" {
 		return "", nil
 	}
-	b, err := os.ReadFile(filepath.Join(p.garuda, "AGENTS.md"))
+	b, err := readRegular(filepath.Join(p.garuda, "AGENTS.md"), maxInstructionFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the user's instructions: %w", err)
+		return "", fmt.Errorf("the user's instructions are left out: %w", err)
 	}
-	return workspace.Decode(b[:min(len(b), maxInstructionFile)]).LF, nil
+	return workspace.Decode(b).LF, nil
+}
+
+var errNotRegular = errors.New("it is not a regular file")
+
+// readRegular reads the beginning of a file of the user's. It looks before it
+// opens, since to open a FIFO is to wait for whoever writes to it.
+func readRegular(path string, limit int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read %s: %w", path, errNotRegular)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // projectInstructions reads one file of the root through the workspace, so that

@@ -28,10 +28,12 @@ type SessionOptions struct {
 
 // OpenSession opens a session, and says what a person should know about it.
 func (s *System) OpenSession(o SessionOptions) (*engine.Session, []string, error) {
+	var said []string
 	if s.system == "" {
-		s.buildPrompt()
+		said = s.buildPrompt()
 	}
-	id, said, err := s.find(o)
+	id, found, err := s.find(o)
+	said = append(said, found...)
 	if err != nil {
 		return nil, said, err
 	}
@@ -51,22 +53,47 @@ func (s *System) OpenSession(o SessionOptions) (*engine.Session, []string, error
 // resume goes on with what a journal holds.
 func (s *System) resume(journal *session.Journal, history *session.History, said []string) (*engine.Session, []string, error) {
 	said = append(said, history.Notices...)
+	if root := s.workspace.Root(); history.Start != nil && history.Start.Root != root {
+		said = append(said, fmt.Sprintf("this session was begun in %s and not here in %s; if you did not move it, do not trust it",
+			history.Start.Root, root))
+	}
+	mode, err := s.takeUpMode(history)
+	if err != nil {
+		return nil, said, errors.Join(err, journal.Close())
+	}
+	said = append(said, mode...)
 	if err := journal.Append(&session.Resume{
 		Version: s.options.Version, Model: s.model.Info().Spec, Executor: s.executor.Name(),
 		Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(),
 	}); err != nil {
 		said = append(said, "keep the session on disk: "+err.Error()+"; it goes on in memory")
 	}
+	s.recordMode(journal, history.Mode)
 	return s.start(journal, s.takeUp(history)), said, nil
+}
+
+// recordMode keeps the mode that a session begins or goes on with, where its
+// journal says another one. A journal that fails is told of with the next record.
+func (s *System) recordMode(journal *session.Journal, recorded string) {
+	if recorded == "" {
+		recorded = string(policy.Build)
+	}
+	if mode := s.Mode(); mode != recorded {
+		_ = journal.Append(&session.Mode{Mode: mode, By: "start"})
+	}
 }
 
 // resumeError says what can be done about a session that cannot be opened.
 func resumeError(id string, err error) error {
 	var locked *state.LockedError
 	if errors.As(err, &locked) {
-		return fmt.Errorf("session %s is open in another Garuda (%w); use --fork to go on in a copy", id, err)
+		holder := ""
+		if locked.PID > 0 {
+			holder = fmt.Sprintf(" (process %d)", locked.PID)
+		}
+		return fmt.Errorf("session %s is open in another Garuda%s; use --fork to go on in a copy", id, holder)
 	}
-	return fmt.Errorf("open session %s: %w", id, err)
+	return err
 }
 
 // find gives the id of the session to take up, or "" for a new one.
@@ -91,6 +118,19 @@ func (s *System) find(o SessionOptions) (string, []string, error) {
 	return "", nil, nil
 }
 
+// takeUpMode goes on in plan mode where the session was left in it. A journal
+// lies in the project, so it can make nothing looser: another mode of its is
+// forgotten, and a mode that was asked for on the command line counts.
+func (s *System) takeUpMode(h *session.History) (said []string, err error) {
+	if policy.Mode(h.Mode) != policy.Plan || s.options.Mode != "" || s.policy.Mode() == policy.Plan {
+		return nil, nil
+	}
+	if err := s.policy.SetMode(policy.Plan); err != nil {
+		return nil, fmt.Errorf("go on in plan mode: %w", err)
+	}
+	return []string{"going on in plan mode, as the session was left; --mode build ends it"}, nil
+}
+
 // takeUp prepares a history for the model that will go on with it.
 func (s *System) takeUp(h *session.History) *session.History {
 	if h.Model != s.model.Info().Spec {
@@ -109,6 +149,7 @@ func (s *System) newSession() *engine.Session {
 		s.notices = append(s.notices, "keep the session on disk: "+err.Error()+"; it goes on in memory")
 		journal = session.Memory(id)
 	}
+	s.recordMode(journal, "")
 	return s.start(journal, nil)
 }
 
@@ -163,18 +204,17 @@ func (s *System) maxOutputOf(m llm.Model) int {
 	return llm.MaxTokens(m.Info(), thinking(s.settings.Thinking))
 }
 
-// buildPrompt makes the system prompt, once.
-func (s *System) buildPrompt() {
+// buildPrompt makes the system prompt, once, and says what it had to leave out.
+func (s *System) buildPrompt() (said []string) {
 	p := prompt.Parts{
 		Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec, Platform: runtime.GOOS,
 		Tools: s.registry.Names(), Attended: s.options.Attended,
 	}
 	if !s.options.NoInstructions {
-		var said []string
 		p.Instructions, said = instructions(s.places, s.workspace)
-		s.notices = append(s.notices, said...)
 	}
 	s.system = prompt.Build(p)
+	return said
 }
 
 // modes is the policy's mode as the engine takes it.
