@@ -18,7 +18,9 @@ import (
 // In the expected output a line "…" stands for any number of lines, and "…" inside a
 // line for anything. A last line "exit status 3" is the code of a command that
 // fails; without one the command must end with 0. A command without output shown
-// may print anything. A fence "console no-run" is shown, but not run.
+// may print anything. A command goes on in the next line after a backslash, and
+// until the end of a text that it takes from the document (<<'END'). A fence
+// "console no-run" is shown, but not run.
 type Block struct {
 	// Line is where the fence stands in the document, from 1.
 	Line  int
@@ -65,8 +67,8 @@ func (b *Block) add(line string) {
 		return
 	}
 	step := &b.Steps[len(b.Steps)-1]
-	if strings.HasSuffix(step.Command, `\`) {
-		step.Command += "\n" + line // a command over several lines
+	if step.unfinished() {
+		step.Command += "\n" + line
 		return
 	}
 	if code, ok := strings.CutPrefix(line, "exit status "); ok {
@@ -76,6 +78,17 @@ func (b *Block) add(line string) {
 		}
 	}
 	step.Output = append(step.Output, line)
+}
+
+// unfinished reports whether the command goes on in the next line: after a
+// backslash, and until the end of a text that it takes from the document (<<'END').
+func (s *Step) unfinished() bool {
+	first, _, _ := strings.Cut(s.Command, "\n")
+	if _, end, found := strings.Cut(first, "<<'"); found {
+		end, _, _ = strings.Cut(end, "'")
+		return !strings.HasSuffix(s.Command, "\n"+end)
+	}
+	return strings.HasSuffix(s.Command, `\`)
 }
 
 // Run runs the block's steps in a folder with an environment, one after the other,
@@ -95,16 +108,18 @@ func (b Block) Run(dir string, env []string) error {
 		if code != s.Code {
 			return fmt.Errorf("line %d: %s: exit status %d, the document says %d; it printed:\n%s", b.Line, s.Command, code, s.Code, got)
 		}
-		if len(s.Output) > 0 && !s.matches(got) {
+		if len(s.Output) > 0 && !Matches(s.Output, got) {
 			return fmt.Errorf("line %d: %s printed\n%s\nwhere the document says\n%s", b.Line, s.Command, got, strings.Join(s.Output, "\n"))
 		}
 	}
 	return nil
 }
 
-func (s Step) matches(got []byte) bool {
+// Matches reports whether the text is what a document's lines say, with "…" in
+// them as in a Block.
+func Matches(want []string, got []byte) bool {
 	var pattern strings.Builder
-	for _, line := range s.Output {
+	for _, line := range want {
 		if strings.TrimSpace(line) == "…" {
 			pattern.WriteString(`(.*\n)*?`)
 			continue

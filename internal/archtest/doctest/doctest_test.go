@@ -13,12 +13,14 @@ const document = "Text\n" +
 	"```console\n$ echo hello; echo 2nd\nhello\n2…\n$ false\nexit status 1\n```\n" +
 	"```sh\n$ rm -rf /\n```\n" +
 	"```console no-run\n$ make demo\n```\n" +
-	"```console\n$ printf 'a\\n%s\\nz\\n' b c \\\n  d\na\n…\nz\n```\n"
+	"```console\n$ printf 'a\\n%s\\nz\\n' b c \\\n  d\na\n…\nz\n```\n" +
+	"```console\n$ cat <<'END'\na\nEND of it\nEND\na\nEND of it\n```\n"
 
 func TestBlocks(t *testing.T) {
 	want := []Block{
 		{Line: 2, Steps: []Step{{Command: "echo hello; echo 2nd", Output: []string{"hello", "2…"}}, {Command: "false", Code: 1}}},
 		{Line: 15, Steps: []Step{{Command: "printf 'a\\n%s\\nz\\n' b c \\\n  d", Output: []string{"a", "…", "z"}}}},
+		{Line: 22, Steps: []Step{{Command: "cat <<'END'\na\nEND of it\nEND", Output: []string{"a", "END of it"}}}},
 	}
 	if diff := cmp.Diff(want, Blocks(document)); diff != "" {
 		t.Error(diff)
