@@ -95,7 +95,7 @@ func setupError(err error) error {
 // setAside offers to begin a new credentials file in place of one that cannot be used.
 func setAside(ctx context.Context, f *Factory, setup *wire.Setup, unusable *secret.CredentialsError) (*wire.Setup, error) {
 	fmt.Fprintf(f.Out, "%s cannot be used: %s.\nTo keep it: %s.\n", unusable.Path, core.Visible(unusable.Problem), core.Visible(unusable.Fix))
-	yes, err := confirm(f.terminal(ctx), "Or rename it and begin a new one? [y/N] ")
+	yes, err := confirm(f.terminal(ctx), "Or rename it and begin a new one? [y/N]› ")
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func forgetKey(ctx context.Context, f *Factory, setup *wire.Setup, name string) 
 			fmt.Fprintf(f.Out, "  %d  %s\n", i+1, core.Visible(n))
 		}
 		var err error
-		if name, err = pick(t, "Which one shall be removed? Number or name, Enter for none: ", stored); err != nil {
+		if name, err = pick(t, "Which one shall be removed? Number or name, Enter for none› ", stored); err != nil {
 			return err
 		}
 		if name == "" {

@@ -86,7 +86,7 @@ func (d *setupDialog) chooseProvider(ctx context.Context) error {
 	}
 	d.say("Any other server that speaks one of these interfaces: name it in %s first.", d.setup.ModelsFile())
 	for {
-		name, err := pick(d.ask, "Which one? Number or name, Enter to leave: ", names)
+		name, err := pick(d.ask, "Which one? Number or name, Enter to leave› ", names)
 		if err != nil {
 			return err
 		}
@@ -162,9 +162,9 @@ func (d *setupDialog) getKey(ctx context.Context) (bool, error) {
 		d.say("%s is set in the environment (%s), which counts before a stored key.", p.KeyName, secret.Hint(value))
 		return d.checkEnvironment(ctx, value)
 	}
-	question := fmt.Sprintf("Key of %s (not shown while you type), Enter to go back: ", p.Name)
+	question := fmt.Sprintf("Key of %s (not shown while you type), Enter to go back› ", p.Name)
 	if known {
-		question = fmt.Sprintf("Key of %s (not shown while you type), Enter to keep the stored one (%s): ", p.Name, secret.Hint(value))
+		question = fmt.Sprintf("Key of %s (not shown while you type), Enter to keep the stored one (%s)› ", p.Name, secret.Hint(value))
 	}
 	for {
 		key, err := d.ask.hidden(question)
@@ -191,7 +191,7 @@ func (d *setupDialog) checkEnvironment(ctx context.Context, value string) (bool,
 	if !ok || err != nil {
 		return ok, err
 	}
-	store, err := confirm(d.ask, "Store it, so that it is there without the variable? [y/N] ")
+	store, err := confirm(d.ask, "Store it, so that it is there without the variable? [y/N]› ")
 	if store {
 		d.key = value
 	}
@@ -221,7 +221,7 @@ func (d *setupDialog) check(ctx context.Context, typed bool) (bool, error) {
 	if typed {
 		again = "Enter to type it again, s to store it all the same, q to leave"
 	}
-	answer, err := d.ask.line(again + ": ")
+	answer, err := d.ask.line(again + "› ")
 	switch {
 	case errors.Is(err, io.EOF), err == nil && strings.EqualFold(answer, "q"):
 		return false, errLeft
@@ -264,7 +264,7 @@ func (d *setupDialog) chooseModel(ctx context.Context) (string, error) {
 		question += ", - to keep " + current
 	}
 	for {
-		id, err := pick(d.ask, core.Visible(question)+": ", ids[:min(len(ids), shownModels)])
+		id, err := pick(d.ask, core.Visible(question)+"› ", ids[:min(len(ids), shownModels)])
 		switch {
 		case err != nil:
 			return "", err
@@ -321,7 +321,7 @@ func (d *setupDialog) spec(id string, ids []string) (string, error) {
 	if near := nearest.Of(id, ids); near != "" {
 		question = fmt.Sprintf("%q is not in the list, but %q is. ", id, near)
 	}
-	yes, err := confirm(d.ask, core.Visible(question)+"Take it all the same? [y/N] ")
+	yes, err := confirm(d.ask, core.Visible(question)+"Take it all the same? [y/N]› ")
 	if !yes {
 		return "", err
 	}

@@ -127,10 +127,10 @@ func replaceCredentials(folder *os.Root, keys map[string]string) (err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err = folder.Rename(temp, credentialsName); err != nil {
+	if err := folder.Rename(temp, credentialsName); err != nil {
 		return err
 	}
 	return syncFolder(folder)

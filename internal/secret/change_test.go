@@ -211,11 +211,11 @@ func TestEntries(t *testing.T) {
 
 // TestHint: at most four characters, whatever the key is.
 func TestHint(t *testing.T) {
-	for key, want := range map[string]string{
-		"": "…", "0123456789abcde": "…", "0123456789abcdef": "…cdef", " 0123456789abcdef ": "…cdef", "0123456789abcdü€": "…€",
+	for _, tc := range [][2]string{
+		{"", "…"}, {"0123456789abcde", "…"}, {"0123456789abcdef", "…cdef"}, {" 0123456789abcdef\n", "…cdef"}, {"0123456789abcdü€", "…€"},
 	} {
-		if got := Hint(key); got != want {
-			t.Errorf("Hint(%q) is %q, want %q", key, got, want)
+		if got := Hint(tc[0]); got != tc[1] {
+			t.Errorf("Hint(%q) is %q, want %q", tc[0], got, tc[1])
 		}
 	}
 }
