@@ -196,6 +196,39 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
+// TestNeutralGit: git that is allowed because it only reads gets its environment;
+// git that a rule of the user covers runs as it is.
+func TestNeutralGit(t *testing.T) {
+	e := newEngine(t, allowing("bash(make *)", "bash(git commit *)"))
+	for text, want := range map[string]bool{
+		"git status":                  true,
+		"cd src && git diff | head":   true,
+		"timeout 5 git log":           true,
+		"git status && make test":     true,
+		"ls":                          false,
+		"make test":                   false,
+		"git commit -m x":             false,
+		"ls && git commit -m x && ls": false,
+	} {
+		d := e.Decide(command(text))
+		if d.Outcome != tool.Allow {
+			t.Errorf("%s: %s (%s)", text, d.Outcome, d.Reason)
+			continue
+		}
+		if got := len(d.Grant.CommandEnv) > 0; got != want {
+			t.Errorf("%s: neutral %v, want %v", text, got, want)
+		}
+	}
+	evil := newEngine(t, func(c *Config) {
+		if err := os.WriteFile(filepath.Join(c.Root, ".git", "config"), []byte("[core]\n\tfsmonitor = touch pwn\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if d := evil.Decide(command("git status")); d.Outcome != tool.Ask {
+		t.Errorf("with a monitor configured: %s by %s", d.Outcome, d.By)
+	}
+}
+
 func TestDenialsLastForTheTurn(t *testing.T) {
 	e := newEngine(t, sandboxedSession)
 	refuse(t, e, fileCall(e, "write_file", "src/new.go"))

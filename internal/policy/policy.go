@@ -240,7 +240,7 @@ func (e *Engine) Decide(req *tool.DecisionRequest) *tool.Decision {
 	switch d.Outcome {
 	case tool.Allow:
 		d.Grant = tool.NewGrant(req.CallID)
-		if d.By == byReadOnly && s.usesGit() {
+		if s.neutralGit {
 			d.Grant.CommandEnv = shellscan.NeutralGitEnv()
 		}
 		if s.changing() {

@@ -16,15 +16,6 @@ func show(c *shellscan.Command) string {
 	return "`" + text + "`"
 }
 
-func (s *situation) usesGit() bool {
-	for _, script := range s.scripts {
-		if script.UsesGit() {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *situation) commandInfo() []tool.CommandInfo {
 	var out []tool.CommandInfo
 	s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {

@@ -31,9 +31,12 @@ type situation struct {
 	exact   []exactApproval
 	denied  map[string]denial
 
-	guarded   []guardCase
-	readOnly  *bool
-	whyChange string // why a command is not on the read-only table
+	guarded []guardCase
+	// neutralGit is set when a git command is allowed because it only reads, and
+	// not by a rule of the user: it runs with configuration neutralised.
+	neutralGit bool
+	readOnly   *bool
+	whyChange  string // why a command is not on the read-only table
 }
 
 func (e *Engine) situation(req *tool.DecisionRequest, attended bool) *situation {

@@ -260,6 +260,10 @@ func (s *situation) readsOnly() *verdict {
 	case s.class == tool.ClassRead && len(s.writes) == 0:
 		return allow(byReadOnly, s.req.Tool+" only reads")
 	case s.class == tool.ClassCommand && !s.outside && s.onlyReads():
+		s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
+			s.neutralGit = s.neutralGit || c.UsesGit()
+			return !s.neutralGit
+		})
 		return allow(byReadOnly, "every part of the command only reads, and inside the project")
 	}
 	return nil
@@ -438,7 +442,11 @@ func (s *situation) coveredScripts() *rule {
 			return nil
 		}
 		for _, c := range script.Commands {
-			if c.Via != nil || !s.outside && script.ReadOnly(c) == "" {
+			if c.Via != nil {
+				continue
+			}
+			if !s.outside && script.ReadOnly(c) == "" {
+				s.neutralGit = s.neutralGit || c.UsesGit()
 				continue
 			}
 			r, ok := s.coveredCommand(c)

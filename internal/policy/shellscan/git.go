@@ -30,14 +30,10 @@ func NeutralGitEnv() []string {
 	return env
 }
 
-// UsesGit tells whether the text runs git itself, so that it needs NeutralGitEnv.
-func (s *Script) UsesGit() bool {
-	for _, c := range s.Commands {
-		if words := allowInner(c.Words); len(words) > 0 && words[0].Text == "git" {
-			return true
-		}
-	}
-	return false
+// UsesGit tells a git command, which on the read-only table needs NeutralGitEnv.
+func (c *Command) UsesGit() bool {
+	words := allowInner(c.Words)
+	return len(words) > 0 && words[0].Text == "git"
 }
 
 const (
