@@ -51,6 +51,7 @@ func newActor(s *Session) *actor {
 	}
 	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
 	a.journal = &recorder{publish: s.log.publish, open: s.cfg.OpenJournal}
+	a.totals.Cost.Known = true // of nothing
 	if h := s.cfg.History; h != nil {
 		a.restore(h)
 	}
@@ -66,9 +67,23 @@ func (a *actor) restore(h *session.History) {
 		a.conv.append(m)
 	}
 	a.totals = Totals{Usage: h.Usage, Cost: h.Cost, Turns: h.Turns, Steps: h.Steps}
-	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD
+	a.totals.Cost.Known = h.Cost.Known || h.Steps == 0
+	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD+h.UnreportedUSD
+	if h.Asking {
+		a.bookLost()
+	}
 	a.toldModel = h.Model
 	a.noteModel(a.s.cfg.Model.Info().Spec)
+}
+
+// bookLost books the request that may have been on its way when the program was
+// killed: nobody will say what it cost.
+func (a *actor) bookLost() {
+	whole, _ := a.conv.estimate()
+	r := turn.Reserve(whole, 0, 0, outputLimit(&a.s.cfg), a.s.cfg.Model.Info().Price)
+	a.totals.Usage.Unreported += r.Tokens
+	a.budget.Settle(r, false, core.Usage{}, core.Cost{})
+	a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: "the program ended while a request may have been on its way"})
 }
 
 // noteModel tells the model in use of itself, where the conversation was last
@@ -194,14 +209,10 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	}
 	a.s.cfg.Model, a.s.cfg.Limits.MaxOutput = m, maxOutput
 	messages := session.WithoutThinking(a.conv.messages)
-	a.conv = conversation{fixedBytes: a.conv.fixedBytes}
-	for _, message := range messages {
-		a.conv.append(message)
-	}
+	a.conv.estimator = turn.Estimator{}
+	a.conv.replace(messages)
 	spec := m.Info().Spec
-	if len(messages) > 0 {
-		a.journal.append(&session.Model{Model: spec})
-	}
+	a.journal.append(&session.Model{Model: spec})
 	a.noteModel(spec)
 	return nil
 }
@@ -213,8 +224,9 @@ func (a *actor) close() {
 	a.stopTurn()
 }
 
+// addCost is the sum, which is known only when both parts are.
 func addCost(a, b core.Cost) core.Cost {
-	return core.Cost{USD: a.USD + b.USD, Known: a.Known || b.Known}
+	return core.Cost{USD: a.USD + b.USD, Known: a.Known && b.Known}
 }
 
 // questions puts one question at a time, in order.

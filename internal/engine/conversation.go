@@ -23,6 +23,14 @@ func (c *conversation) append(m *core.Message) {
 	c.bytes += messageBytes(m)
 }
 
+// replace puts other messages in place of all; their sizes are measured anew.
+func (c *conversation) replace(messages []*core.Message) {
+	*c = conversation{fixedBytes: c.fixedBytes, estimator: c.estimator}
+	for _, m := range messages {
+		c.append(m)
+	}
+}
+
 // estimate of the next request's input: all of it, and the part of it that came
 // after the last measured one.
 func (c *conversation) estimate() (whole, after int) {

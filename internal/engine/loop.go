@@ -48,6 +48,7 @@ func outputLimit(cfg *Config) int {
 func (t *turnRun) run(ctx context.Context) *TurnResult {
 	start := t.cfg.Clock.Now()
 	t.cfg.Modes.BeginTurn()
+	t.result.Cost.Known = true // of nothing
 	t.begin()
 	end, err := t.loop(ctx)
 	if err != nil {
@@ -68,7 +69,7 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 // begin takes the user's message into journal and conversation.
 func (t *turnRun) begin() {
 	m := &core.Message{Role: core.RoleUser}
-	if t.prompt.Text != "" {
+	if strings.TrimSpace(t.prompt.Text) != "" {
 		m.Blocks = append(m.Blocks, core.Text(t.prompt.Text))
 	}
 	if t.cfg.Modes.Mode() == "plan" {
@@ -113,10 +114,11 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 		case turn.RunCalls:
 			t.keep(resp)
 			if stop := t.runCalls(ctx, calls); stop {
+				t.stepEnded()
 				return core.EndRepeatedCalls, nil
 			}
 		}
-		t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
+		t.stepEnded()
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
@@ -138,14 +140,10 @@ func (t *turnRun) endFor(ctx context.Context, err error) (core.TurnEnd, error) {
 	return core.EndError, err
 }
 
-// keep takes a complete response into journal and conversation. One that holds
-// nothing only costs: it could not be sent again.
+// keep takes a complete response into journal and conversation.
 func (t *turnRun) keep(resp *llm.Response) {
 	if len(resp.Message.Blocks) == 0 {
-		t.account(resp)
-		t.a.journal.append(&session.Unreported{Tokens: resp.Usage.Total(), Reason: "an answer that held nothing"})
 		t.publish(Notice{Text: "the model's answer held nothing"})
-		return
 	}
 	t.record(resp, resp.Message)
 	t.a.journal.flush()
@@ -155,19 +153,23 @@ func (t *turnRun) keep(resp *llm.Response) {
 // run: each gets an answer that says so.
 func (t *turnRun) finish(resp *llm.Response, calls []core.Block, end core.TurnEnd) {
 	t.keep(resp)
-	if len(calls) == 0 {
-		t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
-		return
+	if len(calls) > 0 {
+		m := &core.Message{Role: core.RoleUser}
+		infos := make([]session.CallInfo, len(calls))
+		for i, c := range calls {
+			m.Blocks = append(m.Blocks, core.ToolResult(c.ID, true,
+				core.Text("Error: "+c.Name+" failed: it was not run, the response ended with "+string(end)+".")))
+			infos[i] = session.CallInfo{ID: c.ID, Name: c.Name}
+		}
+		t.a.journal.append(&session.ToolResults{Message: m, Calls: infos, Synthetic: true})
+		t.a.conv.append(m)
+		t.publish(Results{Message: m})
 	}
-	m := &core.Message{Role: core.RoleUser}
-	infos := make([]session.CallInfo, len(calls))
-	for i, c := range calls {
-		m.Blocks = append(m.Blocks, core.ToolResult(c.ID, true,
-			core.Text("Error: "+c.Name+" failed: it was not run, the response ended with "+string(end)+".")))
-		infos[i] = session.CallInfo{ID: c.ID, Name: c.Name}
-	}
-	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos, Synthetic: true})
-	t.a.conv.append(m)
+	t.stepEnded()
+}
+
+func (t *turnRun) stepEnded() {
+	t.publish(StepEnded{Step: t.result.Steps, Usage: t.result.Usage, Cost: t.result.Cost})
 }
 
 // recover keeps the text of a response that was cut, and asks for the rest with
@@ -179,11 +181,7 @@ func (t *turnRun) recover(resp *llm.Response) {
 			kept.Blocks = append(kept.Blocks, b)
 		}
 	}
-	if len(kept.Blocks) > 0 {
-		t.record(resp, kept)
-	} else {
-		t.account(resp)
-	}
+	t.record(resp, kept)
 	t.maxTokens = max(t.maxTokens, min(turn.RecoveredMaxTokens, modelMax(t.cfg.Model.Info())))
 	m := &core.Message{Role: core.RoleUser, Blocks: []core.Block{{
 		Type: core.BlockText, Note: "continue",
@@ -203,14 +201,24 @@ func modelMax(info *llm.Info) int {
 	return turn.RecoveredMaxTokens
 }
 
-// record writes the response with this message as what is kept of it.
+// record writes the response with this message as what is kept of it. One of
+// which nothing is left was paid for all the same, but is no part of the
+// conversation: nothing empty can be sent again.
 func (t *turnRun) record(resp *llm.Response, kept *core.Message) {
-	cost, apiTime := t.account(resp)
+	cost := t.cfg.Model.Info().Price.Cost(resp.Usage)
+	t.result.Usage = t.result.Usage.Add(resp.Usage)
+	t.result.Cost = addCost(t.result.Cost, cost)
+	if len(kept.Blocks) == 0 {
+		kept = nil
+	}
 	t.a.journal.append(&session.Assistant{
 		Step: t.result.Steps, Message: kept, Stop: resp.Stop, RawStop: resp.RawStop,
 		ResponseID: resp.ID, Model: resp.Model, Usage: resp.Usage, UsageReported: resp.UsageReported,
-		Cost: cost, APIMs: apiTime.Milliseconds(), RequestHash: resp.RequestHash,
+		Cost: cost, APIMs: t.lastAPI.Milliseconds(), RequestHash: resp.RequestHash,
 	})
+	if kept == nil {
+		return
+	}
 	sent := t.a.conv.bytes
 	t.a.conv.append(kept)
 	if resp.UsageReported {
@@ -219,14 +227,6 @@ func (t *turnRun) record(resp *llm.Response, kept *core.Message) {
 	shown := *resp
 	shown.Message = kept
 	t.publish(Answered{Step: t.result.Steps, Response: &shown, Cost: cost})
-}
-
-// account adds a response to the turn's sums.
-func (t *turnRun) account(resp *llm.Response) (core.Cost, time.Duration) {
-	cost := t.cfg.Model.Info().Price.Cost(resp.Usage)
-	t.result.Usage = t.result.Usage.Add(resp.Usage)
-	t.result.Cost = addCost(t.result.Cost, cost)
-	return cost, t.lastAPITime()
 }
 
 func (t *turnRun) publish(e Event) { t.a.s.log.publish(e) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
@@ -17,6 +16,9 @@ import (
 func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 	t.validate()
 	for failed := 0; ; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx) // before anything is spent
+		}
 		reserved, err := t.reserve()
 		if err != nil {
 			return nil, err
@@ -27,6 +29,7 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		resp, err := t.attempt(ctx)
 		t.settle(reserved, resp, err)
 		if err == nil {
+			t.clean(resp)
 			return resp, nil
 		}
 		var e *llm.Error
@@ -59,9 +62,24 @@ func (t *turnRun) validate() {
 	if len(mends) == 0 {
 		return
 	}
-	t.a.conv.messages = fixed
+	t.a.conv.replace(fixed)
 	for _, m := range mends {
 		t.publish(Notice{Text: "mended the conversation: " + m})
+	}
+}
+
+// clean takes out of a response what could not be sent again, so that what is
+// kept, shown and run is one and the same.
+func (t *turnRun) clean(resp *llm.Response) {
+	calls := len(resp.Message.ToolUses())
+	fixed, _ := core.Validate([]*core.Message{core.UserText("?"), resp.Message})
+	if len(fixed) < 2 {
+		resp.Message = &core.Message{Role: core.RoleAssistant}
+	} else {
+		resp.Message = fixed[1] // behind it may stand answers to its calls
+	}
+	if lost := calls - len(resp.Message.ToolUses()); lost > 0 {
+		t.publish(Notice{Text: fmt.Sprintf("left out %d calls of the response: without a name, or with the id of another", lost)})
 	}
 }
 
@@ -87,11 +105,11 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 			reason = err.Error()
 		}
 		t.result.Usage.Unreported += r.Tokens
-		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, Reason: reason})
+		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason})
 	}
 	t.a.budget.Settle(r, reported, used, t.cfg.Model.Info().Price.Cost(used))
-	if t.a.budget.Warn() {
-		t.publish(BudgetWarning{Text: "80 % of the session's budget is spent"})
+	if what := t.a.budget.Warn(); what != "" {
+		t.publish(BudgetWarning{Text: "80 % of " + what + " are spent"})
 	}
 }
 
@@ -103,17 +121,14 @@ func (t *turnRun) attempt(ctx context.Context) (*llm.Response, error) {
 		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.messages,
 		MaxTokens: t.maxTokens, Thinking: t.cfg.Thinking, SessionID: t.cfg.ID,
 	}, show.event)
-	t.apiTook(t.cfg.Clock.Now().Sub(start))
+	t.lastAPI = t.cfg.Clock.Now().Sub(start)
+	t.result.APITime += t.lastAPI
 	show.end(err != nil)
-	if err == nil && resp == nil {
+	if err == nil && (resp == nil || resp.Message == nil) {
 		return nil, fmt.Errorf("%s: the client gave neither a response nor an error", t.cfg.Model.Info().Spec)
 	}
 	return resp, err
 }
-
-func (t *turnRun) apiTook(d time.Duration) { t.lastAPI, t.result.APITime = d, t.result.APITime+d }
-
-func (t *turnRun) lastAPITime() time.Duration { return t.lastAPI }
 
 // streamed turns a model's events into the session's.
 type streamed struct {

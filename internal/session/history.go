@@ -19,6 +19,11 @@ type History struct {
 	Usage    core.Usage
 	// Cost is the sum of what is known; Known only when all of it is.
 	Cost core.Cost
+	// UnreportedUSD is what requests cost at most whose usage nobody reported.
+	UnreportedUSD float64
+	// Asking is true when the journal breaks off where the model was to answer: a
+	// request may have been on its way.
+	Asking bool
 	// Turns counts the user's messages, Steps the model's responses.
 	Turns, Steps int
 	// Context is the size in tokens of the last request with its answer.
@@ -53,7 +58,7 @@ func rebuild(id, file string, l *loaded) *History {
 		h.Updated = r.env.T
 	}
 	h.Turns, h.Steps, h.Usage, h.Cost = totals.Turns, totals.Steps, totals.Usage, totals.Cost
-	h.Title = totals.Title
+	h.Title, h.UnreportedUSD = totals.Title, totals.UnreportedUSD
 	fixed, mends := core.Validate(h.Messages)
 	h.Messages = fixed
 	for _, m := range mends {
@@ -68,23 +73,27 @@ func (h *History) apply(r loadedRecord) {
 		h.Start, h.Model = rec, rec.Model
 	case *Resume:
 		h.switchModel(rec.Model)
-		h.Notes = nil // a resumed session begins without them
+		h.Asking = false // whoever resumed has booked it
+		h.Notes = nil    // a resumed session begins without them
 	case *Model:
 		h.switchModel(rec.Model)
 	case *User:
 		if h.Prompt == "" && rec.Message != nil {
 			h.Prompt = firstWords(rec.Message)
 		}
-		h.Notes, h.LastEnd = nil, ""
+		h.Notes, h.LastEnd, h.Asking = nil, "", true
 		h.message(r.env, rec.Message)
 	case *Assistant:
 		if rec.UsageReported {
 			h.Context = rec.Usage.Context()
 		}
+		h.Asking = false
 		h.message(r.env, rec.Message)
 	case *ToolResults:
+		h.Asking = true
 		h.message(r.env, rec.Message)
 	case *Continue:
+		h.Asking = true
 		h.message(r.env, rec.Message)
 	case *Mode:
 		h.Mode = rec.Mode
@@ -95,7 +104,7 @@ func (h *History) apply(r loadedRecord) {
 	case *DenialRecord:
 		h.Denials = append(h.Denials, *rec)
 	case *End:
-		h.LastEnd = rec.StopReason
+		h.LastEnd, h.Asking = rec.StopReason, false
 	}
 }
 

@@ -350,5 +350,6 @@ func (t *Totals) add(rec Record) {
 		t.Cost = core.Cost{USD: t.Cost.USD + r.Cost.USD, Known: r.Cost.Known && (first || t.Cost.Known)}
 	case *Unreported:
 		t.Usage.Unreported += r.Tokens
+		t.UnreportedUSD += r.USD
 	}
 }

@@ -97,10 +97,12 @@ type Continue struct {
 	MaxTokens int           `json:"maxTokens"`
 }
 
-// Unreported counts tokens reserved for a request whose usage never came.
+// Unreported counts tokens reserved for a request whose usage never came, and
+// what they would cost at most.
 type Unreported struct {
-	Tokens int    `json:"tokens"`
-	Reason string `json:"reason"`
+	Tokens int     `json:"tokens"`
+	USD    float64 `json:"usd,omitempty"`
+	Reason string  `json:"reason"`
 }
 
 // Mode is a change of mode.
@@ -153,8 +155,10 @@ type Totals struct {
 	Steps int        `json:"steps"`
 	Usage core.Usage `json:"usage"`
 	Cost  core.Cost  `json:"cost"`
-	Model string     `json:"model"`
-	Title string     `json:"title,omitempty"`
+	// UnreportedUSD is what the unreported tokens of Usage cost at most.
+	UnreportedUSD float64 `json:"unreportedUsd,omitempty"`
+	Model         string  `json:"model"`
+	Title         string  `json:"title,omitempty"`
 }
 
 func (*Start) RecordType() string        { return "start" }

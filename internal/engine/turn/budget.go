@@ -1,6 +1,10 @@
 package turn
 
-import "garuda/internal/core"
+import (
+	"fmt"
+
+	"garuda/internal/core"
+)
 
 // Budget is what a session may spend on model requests. Each request reserves
 // before it is sent and settles when it ended. A copy shares nothing.
@@ -57,16 +61,22 @@ func (b *Budget) Settle(r Reservation, reported bool, used core.Usage, cost core
 	b.SpentUSD += cost.USD
 }
 
-// Warn reports once that 80 % of a limit are spent.
-func (b *Budget) Warn() bool {
+// Warn says once which limit is spent to 80 %, in words; "" when there is
+// nothing to say.
+func (b *Budget) Warn() string {
 	const share = 0.8
-	over := b.Tokens > 0 && float64(b.SpentTokens) >= share*float64(b.Tokens) ||
-		b.USD > 0 && b.SpentUSD >= share*b.USD
-	if !over || b.Warned {
-		return false
+	if b.Warned {
+		return ""
 	}
-	b.Warned = true
-	return true
+	switch {
+	case b.USD > 0 && b.SpentUSD >= share*b.USD:
+		b.Warned = true
+		return fmt.Sprintf("the $%.2f that this session may cost", b.USD)
+	case b.Tokens > 0 && float64(b.SpentTokens) >= share*float64(b.Tokens):
+		b.Warned = true
+		return fmt.Sprintf("this session's %d tokens", b.Tokens)
+	}
+	return ""
 }
 
 // Estimator guesses tokens from bytes: a quarter of them, corrected by what the
