@@ -231,11 +231,12 @@ func (d *setupDialog) check(ctx context.Context, typed bool) (bool, error) {
 	return typed && strings.EqualFold(answer, "s"), nil
 }
 
+// accepted claims no more than was seen: some servers list their models to everybody.
 func (d *setupDialog) accepted() string {
 	if d.chosen.KeyName == "" {
 		return "It answers."
 	}
-	return "It answers, and takes the key."
+	return "It answers, and does not refuse the key."
 }
 
 // chooseModel returns the new default model, or "" to leave it as it is.

@@ -238,7 +238,7 @@ func TestSetup(t *testing.T) {
 		models []string
 	}{
 		{name: "a new key", dialog: []string{
-			"no key yet (MOCK_KEY)", "", "Which one?", "mock\r", "Key of mock", goodKey + "\r", "takes the key", "",
+			"no key yet (MOCK_KEY)", "", "Which one?", "mock\r", "Key of mock", goodKey + "\r", "does not refuse the key", "",
 			"1  small", "", "by default?", "2\r", "Stored MOCK_KEY", "", "default model is mock/large", "", "Ready", "",
 		}, stored: stored, models: []string{`"default": "mock/large"`}},
 		{name: "other keys stay", before: `{"OTHER": "other-key"}`, dialog: []string{
