@@ -24,11 +24,16 @@ type fakeModel struct {
 	mu       sync.Mutex
 	replies  []reply
 	requests []llm.Request
+	// onRequest, when set, looks at each request before it is answered.
+	onRequest func(*llm.Request)
 }
 
 func (m *fakeModel) Info() *llm.Info { return &m.info }
 
 func (m *fakeModel) Stream(ctx context.Context, req *llm.Request, emit func(llm.Event)) (*llm.Response, error) {
+	if m.onRequest != nil {
+		m.onRequest(req)
+	}
 	m.mu.Lock()
 	kept := *req
 	kept.Messages = append([]*core.Message(nil), req.Messages...)

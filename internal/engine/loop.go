@@ -49,6 +49,11 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 	start := t.cfg.Clock.Now()
 	t.cfg.Modes.BeginTurn()
 	t.result.Cost.Known = true // of nothing
+	if t.prompt.isEmpty() {
+		t.publish(TurnStarted{Message: &core.Message{Role: core.RoleUser}})
+		t.result.End, t.result.Err = core.EndError, errEmptyPrompt
+		return &t.result
+	}
 	t.begin()
 	end, err := t.loop(ctx)
 	if err != nil {
@@ -64,6 +69,14 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 	t.result.JournalErr = t.a.journal.failure()
 	t.result.Duration = t.cfg.Clock.Now().Sub(start)
 	return &t.result
+}
+
+// errEmptyPrompt ends the turn of a message that says nothing, which no provider
+// takes. Nothing of it is kept.
+var errEmptyPrompt = errors.New("the message is empty")
+
+func (p *Prompt) isEmpty() bool {
+	return strings.TrimSpace(p.Text) == "" && len(p.Attachments) == 0
 }
 
 // begin takes the user's message into journal and conversation.

@@ -329,3 +329,32 @@ func BenchmarkLoad5MB(b *testing.B) {
 		}
 	}
 }
+
+// A journal that breaks off where the model was to answer says so, until it was
+// resumed: then that request is booked.
+func TestAsking(t *testing.T) {
+	lost := &Unreported{Tokens: 70, USD: 0.25, Reason: "killed"}
+	for _, tc := range []struct {
+		name   string
+		recs   []Record
+		asking bool
+		usd    float64
+	}{
+		{"after a message", []Record{user("go")}, true, 0},
+		{"after an answer", []Record{user("go"), answer(call("1"))}, false, 0},
+		{"after results", []Record{user("go"), answer(call("1")), results("1")}, true, 0},
+		{"after the end", turn(1), false, 0},
+		{"after an interrupt", []Record{user("go"), lost, &End{StopReason: core.EndInterrupted}}, false, 0.25},
+		{"after it was resumed", []Record{user("go"), &Resume{Model: "anthropic/a"}, lost}, false, 0.25},
+		{"in the next turn", []Record{user("go"), &Resume{Model: "anthropic/a"}, lost, user("again")}, true, 0.25},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			f := newFixture(t)
+			f.write(t, testID, tc.recs...)
+			h := f.load(t, testID)
+			if h.Asking != tc.asking || h.UnreportedUSD != tc.usd || h.Usage.Unreported != int(tc.usd*280) {
+				t.Errorf("asking %v, %f dollars and %d tokens unreported", h.Asking, h.UnreportedUSD, h.Usage.Unreported)
+			}
+		})
+	}
+}

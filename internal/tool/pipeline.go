@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"garuda/internal/core"
@@ -223,8 +225,7 @@ func (p *Prepared) finished(ctx context.Context, output *Output, err error) *Cal
 	isError := err != nil
 	switch {
 	case output != nil:
-		content = append(content, core.Text(cutMiddle(output.Text, resultLimit)))
-		content = append(content, output.Blocks...)
+		content = outputContent(output)
 		isError = isError || output.IsError
 	case interrupted:
 		content = append(content, core.Text("Error: "+p.Use.Name+" failed: interrupted, effects unknown."))
@@ -235,6 +236,21 @@ func (p *Prepared) finished(ctx context.Context, output *Output, err error) *Cal
 	out.Result.Content = content
 	out.Output, out.Interrupted = output, interrupted
 	return out
+}
+
+// noOutput stands for a result that says nothing, which providers refuse.
+const noOutput = "(no output)"
+
+// outputContent is what the model sees of an output, and never nothing.
+func outputContent(o *Output) []core.Block {
+	text := cutMiddle(o.Text, resultLimit)
+	if strings.TrimSpace(text) == "" {
+		if len(o.Blocks) > 0 {
+			return slices.Clone(o.Blocks)
+		}
+		text = noOutput
+	}
+	return append([]core.Block{core.Text(text)}, o.Blocks...)
 }
 
 func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {

@@ -85,6 +85,7 @@ func TestResults(t *testing.T) {
 		isError                 bool
 	}{
 		{"fine", "good", `{}`, "done", ok("done"), false},
+		{"nothing to say", "good", `{}`, "(no output)", ok(" \n"), false},
 		{"unknown tool", "god", `{}`, `Error: god failed: there is no tool named "god"; did you mean "good"?`, ok(""), true},
 		{"bad input", "good", `{"pth":"x"}`, `Error: good failed: good has no field "pth"; did you mean "path"?`, ok(""), true},
 		{"failure", "good", `{}`, "Error: good failed: disk on fire", fault, true},
