@@ -10,7 +10,7 @@ import (
 )
 
 func newModels(f *Factory) *cobra.Command {
-	o := &wire.Options{WithoutModel: true, InMemory: true}
+	o := &wire.Options{WithoutModel: true, InMemory: true, WithoutFolder: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "models", Short: "List the models that can be used", Args: noArgs,
@@ -24,6 +24,9 @@ func newModels(f *Factory) *cobra.Command {
 			if asJSON {
 				return printJSON(f, models)
 			}
+			if len(models) == 0 {
+				fmt.Fprintln(f.Err, "garuda: no model can be used: no key is set and no local server answers; see garuda setup")
+			}
 			w := tabwriter.NewWriter(f.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "MODEL\tWINDOW\tUSD IN/OUT PER MILLION\tKEY")
 			for _, m := range models {
@@ -32,7 +35,7 @@ func newModels(f *Factory) *cobra.Command {
 			return w.Flush()
 		},
 	}
-	systemFlags(cmd.Flags(), o)
+	cmd.Flags().StringVar(&o.SettingsFile, "settings", "", "read this settings `file` too, after the user's")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -82,11 +82,14 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.BoolVar(&o.showVersion, "version", false, "print the version")
 }
 
-// newestSession is the value of --resume without one.
-const newestSession = "\x00newest"
+// newestSession is the value of --resume without one; it can be said too.
+const newestSession = "newest"
 
 func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	if err := checkSystemFlags(&o.Options); err != nil {
+		return err
+	}
+	if err := o.checkNumbers(cmd); err != nil {
 		return err
 	}
 	if err := oneOf("--output-format", o.outputFormat, "text", "json", "stream-json"); err != nil {
@@ -119,6 +122,18 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	}
 	o.prompt = strings.Join(args, " ")
 	return o.mistypedCommand(cmd, args)
+}
+
+// checkNumbers refuses limits that limit nothing.
+func (o *runOptions) checkNumbers(cmd *cobra.Command) error {
+	for name, ok := range map[string]bool{
+		"max-turns": o.MaxTurns > 0, "max-spend-usd": o.MaxSpendUSD > 0, "timeout": o.timeout > 0,
+	} {
+		if cmd.Flags().Changed(name) && !ok {
+			return usagef("--%s must be more than 0", name)
+		}
+	}
+	return nil
 }
 
 // chatOnly refuses flags that mean something only with -p.

@@ -28,7 +28,7 @@ func sessionCommand(f *Factory, use, short string, words int, run func(*wire.Sys
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if words >= 0 && len(args) != words {
-				return usagef("garuda sessions %s takes %d words, got %d", use, words, len(args))
+				return usagef("garuda sessions %s takes %s, got %d", use, lines.Count(words, "word"), len(args))
 			}
 			sys, err := openSystem(cmd.Context(), f, o)
 			if err != nil {
@@ -61,7 +61,7 @@ func newSessionsList(f *Factory) *cobra.Command {
 		}
 		w := tabwriter.NewWriter(f.Out, 0, 0, 2, ' ', 0)
 		for i, s := range infos {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%d turns\t%s\t%s\t%s\n", i+1, s.ID, s.Time.Local().Format(time.DateTime), s.Turns, s.Model, costOf(s), nameOf(s))
+			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", i+1, s.ID, s.Time.Local().Format(time.DateTime), lines.Count(s.Turns, "turn"), s.Model, costOf(s), nameOf(s))
 		}
 		return w.Flush()
 	})

@@ -5,16 +5,16 @@ package nearest
 import "strings"
 
 // Of returns the known name closest to name, or "" when none is close: at most a
-// third of the letters may differ (one letter always may), or one name must begin
-// with the other. Case is ignored; the first of equally close names wins.
+// third of the letters may differ (of two or more, one always may), or one name
+// must begin with the other. Case is ignored; the first of equally close names wins.
 func Of(name string, known []string) string {
 	want := strings.ToLower(name)
-	best, bestDistance := "", len(want)/3+1
-	if len(want) < 3 {
-		bestDistance = 1
+	if len(want) < 2 {
+		return ""
 	}
+	best, bestDistance := "", max(len(want)/3, 1)+1
 	for _, k := range known {
-		if d := distance(want, strings.ToLower(k)); d < bestDistance || d == bestDistance && best == "" {
+		if d := distance(want, strings.ToLower(k)); d < bestDistance {
 			best, bestDistance = k, d
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/llm/provider"
 	"garuda/internal/sandbox"
+	"garuda/internal/workspace"
 )
 
 // The states of a check. Only a failed one makes `garuda doctor` end with 1:
@@ -36,6 +37,13 @@ func Doctor(ctx context.Context, o *Options) []Check {
 	d := &doctor{}
 	d.say(CheckOK, "version", fmt.Sprintf("%s, %s/%s, %s", o.Version, runtime.GOOS, runtime.GOARCH, runtime.Version()))
 	s, err := Open(ctx, o)
+	var root *workspace.RootError
+	if errors.As(err, &root) {
+		d.say(CheckNote, "folder", err.Error()+"; only what does not belong to a project is checked")
+		outside := *o
+		outside.WithoutFolder = true
+		s, err = Open(ctx, &outside)
+	}
 	if err != nil {
 		d.say(CheckFailed, "start", err.Error())
 		return d.checks
@@ -43,9 +51,13 @@ func Doctor(ctx context.Context, o *Options) []Check {
 	defer s.Close()
 	d.folders(s)
 	d.settings(s)
-	d.commands(ctx, s)
+	if s.workspace != nil {
+		d.commands(ctx, s)
+	}
 	d.models(ctx, s, o.Model)
-	d.sessions(s)
+	if s.workspace != nil {
+		d.sessions(s)
+	}
 	return d.checks
 }
 
@@ -56,7 +68,9 @@ func (d *doctor) say(state, what, text string) {
 }
 
 func (d *doctor) folders(s *System) {
-	d.say(CheckOK, "folder", s.Root())
+	if s.workspace != nil {
+		d.say(CheckOK, "folder", s.Root())
+	}
 	if s.places.garuda == "" {
 		d.say(CheckNote, "user folder", "there is no home folder, so no user settings, keys or sessions of the user")
 		return

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,6 +49,9 @@ func (s *System) openModel(ctx context.Context, flag string) error {
 	choice, err := s.providers.Choose(ctx, provider.Preferences{
 		Flag: flag, Setting: s.settings.Model, Info: modelInfo(&s.settings.ModelInfo),
 	})
+	if errors.Is(err, provider.ErrUnknownModel) {
+		return &SettingsError{Err: fmt.Errorf("choose a model: %w", err)}
+	}
 	if err != nil {
 		return fmt.Errorf("choose a model: %w", err)
 	}

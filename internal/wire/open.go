@@ -58,7 +58,11 @@ type System struct {
 
 // Open builds the system. Keys leave the process's environment first of all.
 func Open(ctx context.Context, o *Options) (*System, error) {
-	s := &System{options: *o, places: findPlaces(), clock: core.SystemClock}
+	p, err := findPlaces()
+	if err != nil {
+		return nil, err
+	}
+	s := &System{options: *o, places: p, clock: core.SystemClock}
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -75,7 +79,11 @@ func (s *System) open(ctx context.Context) error {
 	s.notices = append(s.notices, said...)
 	s.redactor = redact.New(append(s.keys.Values(), s.file.HeaderSecrets()...))
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // what a person must know is a notice or an error
-	for _, step := range []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openTools, s.openPolicy, s.openState} {
+	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openTools, s.openPolicy, s.openState}
+	if s.options.WithoutFolder {
+		steps = []func() error{s.loadSettings}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -88,6 +96,7 @@ func (s *System) open(ctx context.Context) error {
 		if err := s.openModel(ctx, s.options.Model); err != nil {
 			return err
 		}
+		return s.checkSpend(s.model.Info())
 	}
 	return nil
 }
@@ -98,7 +107,7 @@ func (s *System) openRoot() error {
 	if dir == "" {
 		var err error
 		if dir, err = os.Getwd(); err != nil {
-			return fmt.Errorf("find the current folder: %w", err)
+			return fmt.Errorf("find the current folder: %w; it may have been deleted: go to another one, or name one with --cwd", err)
 		}
 	}
 	ws, err := workspace.Open(dir, s.options.AddDirs, workspace.Options{
@@ -112,8 +121,12 @@ func (s *System) openRoot() error {
 }
 
 func (s *System) loadSettings() error {
+	root := ""
+	if s.workspace != nil {
+		root = s.workspace.Root()
+	}
 	settings, notices, err := config.Load(config.Options{
-		Home: s.places.garuda, UserHome: s.places.user, Root: s.workspace.Root(),
+		Home: s.places.garuda, UserHome: s.places.user, Root: root,
 		File: s.options.SettingsFile, Flags: s.options.flags(),
 	})
 	if err != nil {

@@ -4,6 +4,7 @@
 package wire
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -33,8 +34,9 @@ type Options struct {
 	NoInstructions bool
 	// Attended says that a person answers questions.
 	Attended bool
-	// WithoutModel opens no model; InMemory keeps no journal.
-	WithoutModel, InMemory bool
+	// WithoutModel opens no model; InMemory keeps no journal; WithoutFolder opens
+	// no project: the user's settings and providers are there, tools are not.
+	WithoutModel, InMemory, WithoutFolder bool
 	// UseModel stands in for the model that would be chosen; for the demo.
 	UseModel llm.Model
 }
@@ -70,12 +72,23 @@ type places struct {
 	user, garuda, configHome string
 }
 
-func findPlaces() places {
+// findPlaces reads them from the environment. A relative one would be another
+// folder in each project, and then the project's own: what lies in it is trusted
+// as the user's.
+func findPlaces() (places, error) {
 	// Without a home there are simply no user settings and no credentials.
 	home, _ := os.UserHomeDir()
 	p := places{user: home, garuda: os.Getenv("GARUDA_HOME"), configHome: os.Getenv("XDG_CONFIG_HOME")}
 	if p.garuda == "" && home != "" {
 		p.garuda = filepath.Join(home, ".garuda")
 	}
-	return p
+	for _, v := range []struct{ name, path string }{{"HOME", p.user}, {"GARUDA_HOME", p.garuda}} {
+		if v.path != "" && !filepath.IsAbs(v.path) {
+			return p, &SettingsError{Err: fmt.Errorf("%s is %q, which is no absolute path", v.name, v.path)}
+		}
+	}
+	if !filepath.IsAbs(p.configHome) {
+		p.configHome = "" // its own rules say to pass over a relative one
+	}
+	return p, nil
 }

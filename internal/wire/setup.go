@@ -25,12 +25,14 @@ type Setup struct {
 // file that cannot be used is a *secret.CredentialsError, and comes with a Setup
 // that has the environment's keys.
 func OpenSetup() (*Setup, error) {
-	p := findPlaces()
+	p, err := findPlaces()
+	if err != nil {
+		return nil, err
+	}
 	if p.garuda == "" {
 		return nil, errors.New("there is no home folder to keep keys in; set HOME or GARUDA_HOME")
 	}
 	s := &Setup{Home: p.garuda, clock: core.SystemClock}
-	var err error
 	if s.file, err = provider.ReadFile(s.ModelsFile()); err != nil {
 		return nil, &SettingsError{Err: err}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
+	"garuda/internal/front/lines"
 	"garuda/internal/llm"
 )
 
@@ -151,6 +152,8 @@ func resultLine(r *engine.TurnResult, info *llm.Info) object {
 		errs = append(errs, r.Err.Error())
 	} else if r.End == core.EndInterrupted {
 		errs = append(errs, "Interrupted.")
+	} else if r.End != core.EndDone {
+		errs = append(errs, lines.EndInWords(r))
 	}
 	if r.JournalErr != nil {
 		errs = append(errs, r.JournalErr.Error())

@@ -257,7 +257,7 @@ func EndInWords(r *engine.TurnResult) string {
 	case core.EndDone:
 		return "done"
 	case core.EndMaxSteps:
-		return fmt.Sprintf("stopped after %d steps, the limit (limits.maxSteps, --max-turns)", r.Steps)
+		return "stopped after " + Count(r.Steps, "step") + ", the limit (limits.maxSteps, --max-turns)"
 	case core.EndTokenBudget:
 		return "stopped: the token budget is spent (limits.tokenBudget)"
 	case core.EndSpend:
