@@ -125,7 +125,7 @@ func (h *Host) SwitchModel(_ context.Context, spec string) error {
 	if err != nil {
 		return err
 	}
-	if err := h.sys.checkSpend(model.Info()); err != nil {
+	if _, err := h.sys.checkSpend(model.Info()); err != nil {
 		return err
 	}
 	return h.s.SetModel(model, h.sys.maxOutputOf(model))

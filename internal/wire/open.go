@@ -96,7 +96,11 @@ func (s *System) open(ctx context.Context) error {
 		if err := s.openModel(ctx, s.options.Model); err != nil {
 			return err
 		}
-		return s.checkSpend(s.model.Info())
+		said, err := s.checkSpend(s.model.Info())
+		if said != "" {
+			s.notices = append(s.notices, said)
+		}
+		return err
 	}
 	return nil
 }
