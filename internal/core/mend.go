@@ -135,15 +135,20 @@ func (m *mender) answer(calls []Block, following []*Message) {
 
 func (m *mender) results(calls []Block, found map[string]Block) *Message {
 	blocks := make([]Block, 0, len(calls))
+	moved := 0
 	for _, c := range calls {
 		b := found[c.ID]
 		if b.Type == "" {
 			m.note("the call %q of %s had no result and was closed as interrupted", c.ID, c.Name)
 			b = ToolResult(c.ID, true, Text(Interrupted))
+		} else {
+			moved++
 		}
 		blocks = append(blocks, b)
 	}
-	m.note("the results of %d calls were put right after their calls", len(calls))
+	if moved > 0 {
+		m.note("the results of %d calls were put right after their calls", moved)
+	}
 	return &Message{Role: RoleUser, Blocks: blocks}
 }
 

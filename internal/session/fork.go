@@ -11,12 +11,17 @@ import (
 
 // Fork copies a session under a new id, lines and blobs as they are, and opens
 // the copy. The session may be open elsewhere: its whole lines are copied. A
-// journal that Resume refuses as another's is refused here too.
+// journal that Resume refuses as another's is refused here too, and where the disk
+// cannot be written the copy is one in memory, as there.
 func (s *Store) Fork(id, copyID string) (*Journal, *History, error) {
 	if !core.ValidSessionID(copyID) {
 		return nil, nil, fmt.Errorf("copy session %s to %q: %w", id, copyID, errBadID)
 	}
-	if err := s.copySession(id, copyID); err != nil {
+	err := s.copySession(id, copyID)
+	if unwritable(err) {
+		return s.inMemory(id, copyID, err)
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("copy session %s: %w", id, err)
 	}
 	return s.Resume(copyID)

@@ -12,7 +12,7 @@ import (
 // A journal that git or an archive brought along is not taken up, and can still
 // be read.
 func TestJournalsOfOthersAreRefused(t *testing.T) {
-	const nobody = 65534
+	other := os.Geteuid() + 1
 	for _, tc := range []struct {
 		name   string
 		change func(path string) error
@@ -20,7 +20,7 @@ func TestJournalsOfOthersAreRefused(t *testing.T) {
 	}{
 		{"as git unpacks", func(path string) error { return os.Chmod(path, 0o644) }, "chmod 600"},
 		{"of the group", func(path string) error { return os.Chmod(path, 0o660) }, "chmod 600"},
-		{"another user's", func(path string) error { return os.Chown(path, nobody, -1) }, "chown"},
+		{"another user's", func(path string) error { return os.Chown(path, other, -1) }, "chown"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := newFixture(t)

@@ -93,19 +93,29 @@ func (s *Store) Resume(id string) (*Journal, *History, error) {
 		return nil, nil, fmt.Errorf("open session %s: %w", id, err)
 	}
 	j, l, err := s.open(id)
-	if errors.Is(err, state.ErrReadOnly) || errors.Is(err, state.ErrFull) {
-		h, lerr := s.Load(id)
-		if lerr != nil {
-			return nil, nil, errors.Join(err, lerr)
-		}
-		failed := &Journal{id: id, store: s, seq: h.LastSeq, failed: err}
-		s.report(err)
-		return failed, h, nil
+	if unwritable(err) {
+		return s.inMemory(id, id, err)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("open session %s: %w", id, err)
 	}
 	return j, rebuild(id, j.path(), l), nil
+}
+
+func unwritable(err error) bool {
+	return errors.Is(err, state.ErrReadOnly) || errors.Is(err, state.ErrFull)
+}
+
+// inMemory goes on with what session id holds, under the name of another one, in
+// a journal that has failed already.
+func (s *Store) inMemory(id, as string, why error) (*Journal, *History, error) {
+	h, err := s.Load(id)
+	if err != nil {
+		return nil, nil, errors.Join(why, err)
+	}
+	h.ID = as
+	s.report(why)
+	return &Journal{id: as, store: s, seq: h.LastSeq, failed: why}, h, nil
 }
 
 // open locks a journal, reads it and makes it ready for appending.
