@@ -2,12 +2,25 @@ package shellscan
 
 import (
 	"strconv"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxBraces bounds how many words one word with braces may become.
 const maxBraces = 64
+
+// fewBraces tells words in which it is worth looking for braces; splitting takes
+// time with the square of those that are left open.
+func fewBraces(parts []syntax.WordPart) bool {
+	n := 0
+	for _, p := range parts {
+		if l, ok := p.(*syntax.Lit); ok {
+			n += strings.Count(l.Value, "{")
+		}
+	}
+	return n <= maxBraces
+}
 
 // expandBraces gives the words that parts with braces become. It is not sure
 // when there are too many, or when bash might read the braces in another way.

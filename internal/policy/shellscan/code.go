@@ -27,6 +27,9 @@ func (w *walker) code(c *Command, words []Word) {
 	}
 }
 
+// maxCutLines bounds how often a guessed text that does not parse is shortened.
+const maxCutLines = 30
+
 // run walks one text of code that a command runs.
 func (w *walker) run(c *Command, t text) {
 	if w.depth >= maxCodeDepth {
@@ -40,11 +43,19 @@ func (w *walker) run(c *Command, t text) {
 		return
 	}
 	p, err := parseText(t.code)
-	if err != nil {
-		if t.known {
+	code := t.code
+	for tries := 0; err != nil; tries++ {
+		if t.known || tries == maxCutLines {
 			w.script.give("the code given to " + c.Words[0].String() + " cannot be parsed: " + parseMessage(err))
+			return
 		}
-		return
+		// The shell runs what comes before the line it does not understand.
+		last := strings.LastIndexByte(code, '\n')
+		if last < 0 {
+			return
+		}
+		code = code[:last]
+		p, err = parseText(code)
 	}
 	in := newWalker(w.script, w.ctx)
 	in.via, in.depth, in.args = c, w.depth+1, t.args
@@ -190,7 +201,7 @@ func shellCode(c *Command, words []Word) []text {
 // before the pipe gives to a shell.
 func stdinCode(c *Command) []text {
 	if c.stdin != "" {
-		return []text{{code: c.stdin}}
+		return []text{{code: c.stdin, known: c.stdinSure}}
 	}
 	for _, up := range c.Upstream {
 		words := up.Likely()
@@ -209,7 +220,7 @@ func stdinCode(c *Command) []text {
 			return []text{t}
 		case "cat":
 			if up.stdin != "" {
-				return []text{{code: up.stdin}}
+				return []text{{code: up.stdin, known: up.stdinSure}}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -19,8 +20,10 @@ var errContinuation = errors.New("a line goes on in a place where bash and the p
 // span is a part of a text, from its first byte to the one after its last.
 type span struct{ from, to int }
 
+// inSpans looks in spans that are sorted and do not overlap.
 func inSpans(spans []span, at int) bool {
-	return slices.ContainsFunc(spans, func(s span) bool { return s.from < at && at < s.to })
+	i, _ := slices.BinarySearchFunc(spans, at, func(s span, at int) int { return cmp.Compare(s.to, at+1) })
+	return i < len(spans) && spans[i].from < at && at < spans[i].to
 }
 
 // joinLines takes out the continued lines of a text.
@@ -142,5 +145,6 @@ func rawSpans(text string) ([]span, error) {
 		}
 		return true
 	})
+	slices.SortFunc(raw, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	return raw, err
 }

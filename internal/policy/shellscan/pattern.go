@@ -51,6 +51,9 @@ func CompilePattern(text string) (p *Pattern, never string, err error) {
 		return p, "a command that assigns a variable is never covered by a rule", nil
 	}
 	for _, arg := range call.Args {
+		if !fewBraces(arg.Parts) {
+			return p, "its braces are not understood", nil
+		}
 		syntax.SplitBraces(arg)
 		alternatives, sure := expandBraces(arg.Parts)
 		if !sure {

@@ -21,7 +21,7 @@ func (w *walker) redirects(c *Command, list []*syntax.Redirect) {
 			red.Target = w.hereDoc(c, r)
 		case syntax.WordHdoc:
 			red.Target = w.word(r.Word)
-			c.stdin = red.Target.likely()
+			c.stdin, c.stdinSure = red.Target.likely(), red.Target.Known
 		case syntax.AppClob, syntax.RdrAllClob, syntax.AppAllClob:
 			w.script.give("it uses a redirection of other shells")
 		default:
@@ -69,7 +69,7 @@ func (w *walker) hereDoc(c *Command, r *syntax.Redirect) Word {
 		}
 	}
 	body := rd.finish()
-	c.stdin = body.likely()
+	c.stdin, c.stdinSure = body.likely(), body.Known
 	word := knownWord(delim)
 	word.Known = body.Known
 	word.source = delim

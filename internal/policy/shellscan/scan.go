@@ -54,9 +54,20 @@ type Script struct {
 	ForkBomb bool
 
 	ctx *Context
-	// parsed counts the simple commands of the text itself.
+	// parsed counts the simple commands; links is set when one makes a link.
 	parsed int
 	links  bool
+	// guessed is how many bytes of guesses were made.
+	guessed int
+}
+
+// maxGuessed bounds what a text can make the analysis guess: a long value used
+// many times would grow without end.
+const maxGuessed = 256 << 10
+
+func (s *Script) spend(n int) bool {
+	s.guessed += n
+	return s.guessed <= maxGuessed
 }
 
 // Command is one simple command.
@@ -79,6 +90,7 @@ type Command struct {
 	Upstream, Inner []*Command
 
 	stdin     string // here-document or here-string, as far as it is known
+	stdinSure bool   // stdin is certainly that
 	testFiles []Word // the operands of [[ … ]] that name files
 }
 

@@ -243,6 +243,33 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestBounded: no text makes the analysis slow or large.
+func TestBounded(t *testing.T) {
+	long := strings.Repeat("v", 30000)
+	for _, text := range []string{
+		"x=" + long + "; echo " + strings.Repeat("$x ", 10000),
+		"bash -c '" + strings.Repeat("\"$@\" ", 5000) + "' _ " + long,
+		"x='eval \"$x$x$x$x\"'; eval \"$x\"",
+		strings.Repeat("{a,b}", 12000), strings.Repeat("{", 60000), strings.Repeat("(", 30000), strings.Repeat("$(", 20000),
+		strings.Repeat("'' \\\n", 12000), strings.Repeat("# \\\n", 15000), strings.Repeat("sudo ", 12000), strings.Repeat("eval ", 12000),
+		strings.Repeat("f() { ", 10000), strings.Repeat("for a in x y; do ", 3000), strings.Repeat("a | ", 15000) + "a",
+		"sh <<< \"$x" + strings.Repeat("\n(", 15000) + "\"", "ls " + strings.Repeat("* ", 30000), strings.Repeat("if ", 20000),
+		"find . " + strings.Repeat("-exec a ", 8000), "env -S '" + strings.Repeat("env -S ", 8000) + "'",
+	} {
+		s := Scan(text, bare())
+		size := 0
+		for _, c := range s.Commands {
+			for _, w := range c.Likely() {
+				size += len(w.Text)
+			}
+		}
+		if len(s.Commands) > maxFound || size > 1<<21 {
+			t.Errorf("%.30q: %d commands, %d bytes", text, len(s.Commands), size)
+		}
+		t.Logf("%.30q done %s", text, s.Unreadable)
+	}
+}
+
 func TestVisible(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain\n\ttext": "", "a\u202eb": "a<U+202E>b", "a\xffb": "a<0xFF>b", "\x1b[2Jx": "<U+001B>[2Jx", "a\rb": "a<U+000D>b",

@@ -110,12 +110,17 @@ func (w *walker) derive(c *Command, hops int) {
 		w.script.give("its commands are wrapped too deeply")
 		return
 	}
-	for _, inner := range unwrapped(words) {
+	list := unwrapped(words)
+	if len(list) > MaxCommands {
+		w.script.give("it starts more commands than can be followed")
+		return
+	}
+	for _, inner := range list {
 		if len(inner.words) == 0 {
 			continue
 		}
 		d := &Command{Words: inner.words, Assigns: inner.assigns, Via: c, Dirs: c.Dirs, Open: inner.open,
-			Upstream: c.Upstream, Inner: c.Inner, stdin: c.stdin}
+			Upstream: c.Upstream, Inner: c.Inner, stdin: c.stdin, stdinSure: c.stdinSure}
 		if w.found(d) == nil {
 			return
 		}
@@ -287,7 +292,8 @@ func placeholders(words []Word, open bool, replaced string) []Word {
 // afterFlags lists the commands that stand after options of find and fd.
 func afterFlags(words []Word, ends bool, flags ...string) []innerCommand {
 	var out []innerCommand
-	for i := 1; i < len(words); i++ {
+	taken := 0
+	for i := 1; i < len(words) && len(out) <= MaxCommands; i++ {
 		for _, f := range flags {
 			if !words[i].Told() || words[i].Text != f {
 				continue
@@ -298,6 +304,9 @@ func afterFlags(words []Word, ends bool, flags ...string) []innerCommand {
 					end = k
 					break
 				}
+			}
+			if taken += end - i; taken > MaxText/2 {
+				return make([]innerCommand, MaxCommands+1) // too many to follow
 			}
 			if end > i+1 {
 				out = append(out, innerCommand{words: placeholders(words[i+1:end], true, ""), open: !ends})

@@ -93,7 +93,7 @@ func (r *wordReader) unknown(guess string, ok, quoted bool) {
 		r.any = true
 		r.started = true
 	}
-	if !ok {
+	if !ok || !r.w.script.spend(len(guess)) {
 		r.lost = true
 		return
 	}
@@ -108,6 +108,10 @@ func (r *wordReader) unknown(guess string, ok, quoted bool) {
 func (r *wordReader) positional(args []string) {
 	r.word.Known = false
 	for i, a := range args {
+		if !r.w.script.spend(len(a)) {
+			r.lost = true
+			return
+		}
 		if i > 0 {
 			r.end()
 		}
@@ -163,8 +167,12 @@ func (w *walker) words(word *syntax.Word) []Word {
 		return []Word{knownWord(text)}
 	}
 	split := &syntax.Word{Parts: word.Parts} // the tree itself stays as it was parsed
-	syntax.SplitBraces(split)
-	alternatives, sure := expandBraces(split.Parts)
+	var alternatives [][]syntax.WordPart
+	sure := fewBraces(word.Parts)
+	if sure {
+		syntax.SplitBraces(split)
+		alternatives, sure = expandBraces(split.Parts)
+	}
 	if !sure {
 		one := w.parts(split.Parts, word)
 		one.Known, one.guess = false, nil
