@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"mvdan.cc/sh/v3/syntax"
@@ -250,12 +251,13 @@ func TestBounded(t *testing.T) {
 		"x=" + long + "; echo " + strings.Repeat("$x ", 10000),
 		"bash -c '" + strings.Repeat("\"$@\" ", 5000) + "' _ " + long,
 		"x='eval \"$x$x$x$x\"'; eval \"$x\"",
-		strings.Repeat("{a,b}", 12000), strings.Repeat("{", 60000), strings.Repeat("(", 30000), strings.Repeat("$(", 20000),
+		strings.Repeat("{a,b}", 12000), strings.Repeat("{", 60000), strings.Repeat("(", 30000), strings.Repeat("((", 200), strings.Repeat("((\n", 200), strings.Repeat("$((", 200), strings.Repeat("$(", 20000),
 		strings.Repeat("'' \\\n", 12000), strings.Repeat("# \\\n", 15000), strings.Repeat("sudo ", 12000), strings.Repeat("eval ", 12000),
 		strings.Repeat("f() { ", 10000), strings.Repeat("for a in x y; do ", 3000), strings.Repeat("a | ", 15000) + "a",
 		"sh <<< \"$x" + strings.Repeat("\n(", 15000) + "\"", "ls " + strings.Repeat("* ", 30000), strings.Repeat("if ", 20000),
 		"find . " + strings.Repeat("-exec a ", 8000), "env -S '" + strings.Repeat("env -S ", 8000) + "'",
 	} {
+		began := time.Now()
 		s := Scan(text, bare())
 		size := 0
 		for _, c := range s.Commands {
@@ -266,7 +268,7 @@ func TestBounded(t *testing.T) {
 		if len(s.Commands) > maxFound || size > 1<<21 {
 			t.Errorf("%.30q: %d commands, %d bytes", text, len(s.Commands), size)
 		}
-		t.Logf("%.30q done %s", text, s.Unreadable)
+		t.Logf("%v %.30q %s", time.Since(began), text, s.Unreadable)
 	}
 }
 

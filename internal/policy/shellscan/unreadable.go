@@ -7,11 +7,17 @@ import (
 	"unicode/utf8"
 )
 
+const maxDoubleOpen = 1000
+
 // unreadable says why a text must not be taken apart at all: it is too long, or
 // holds characters that bash, the parser or the eye could take differently.
 func unreadable(text string) string {
 	if len(text) > MaxText {
 		return fmt.Sprintf("it is longer than %d KiB", MaxText>>10)
+	}
+	// Each of these may begin arithmetic or two subshells, and is read twice.
+	if strings.Count(text, "((") > maxDoubleOpen {
+		return "it opens too many double brackets"
 	}
 	for i := 0; i < len(text); {
 		c := text[i]
