@@ -91,12 +91,22 @@ func (r *run) feed(ctx context.Context, intakes chan<- intake, done chan<- struc
 			dropped := len(r.s.Unqueue())
 			r.s.Interrupt(engine.StopTurn)
 			in.turns -= dropped
-			in.cut = dropped > 0 || !in.ended
+			in.cut = dropped > 0 || !in.ended && !closed(prompts)
 			intakes <- in
 			return
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// closed reports whether nothing more comes, without waiting for it.
+func closed(prompts <-chan engine.Prompt) bool {
+	select {
+	case _, open := <-prompts:
+		return !open
+	default:
+		return false
 	}
 }
 
