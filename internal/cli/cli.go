@@ -42,6 +42,25 @@ type Factory struct {
 	Open func(ctx context.Context, o *wire.Options) (*wire.System, error)
 }
 
+// foreign is Out for text that models, files and programs wrote: a terminal shows
+// it as what it is and is told nothing by it, everything else gets it byte for byte.
+func (f *Factory) foreign() io.Writer {
+	if f.OutIsTerminal {
+		return visibleWriter{f.Out}
+	}
+	return f.Out
+}
+
+// visibleWriter makes each piece visible; a piece holds whole characters.
+type visibleWriter struct{ to io.Writer }
+
+func (w visibleWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.to, core.Visible(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // codeError ends the program with a code of its own. An empty text prints nothing.
 type codeError struct {
 	code int

@@ -96,7 +96,7 @@ func newSessionsShow(f *Factory) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return session.Export(f.Out, h)
+		return session.Export(f.foreign(), h)
 	})
 }
 
@@ -124,7 +124,7 @@ func newSessionsExport(f *Factory) *cobra.Command {
 			return err
 		}
 		if to == "" {
-			return session.Export(f.Out, h)
+			return session.Export(f.foreign(), h)
 		}
 		err = session.ExportFile(sys.State(), to, h)
 		if errors.Is(err, fs.ErrExist) {

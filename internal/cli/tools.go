@@ -144,7 +144,7 @@ func printResult(f *Factory, r *tool.CallResult, asJSON bool) error {
 	if text != "" && text[len(text)-1] != '\n' {
 		text += "\n"
 	}
-	_, err := fmt.Fprint(f.Out, text)
+	_, err := fmt.Fprint(f.foreign(), text)
 	return err
 }
 
