@@ -289,8 +289,8 @@ func Usage(r *engine.TurnResult, info *llm.Info) string {
 		text += fmt.Sprintf(" (%d from cache)", u.CacheRead)
 	}
 	text += fmt.Sprintf(", %d out", u.Output)
-	if info.Price.Known {
-		text += " · " + Money(r.Cost.USD)
+	if r.Cost.Known && info.Price.Known {
+		text += " · " + atLeast + Money(r.Cost.USD)
 	}
 	return text
 }
@@ -317,9 +317,12 @@ func TotalsRows(t engine.Totals, info *llm.Info) []string {
 	if u.Unreported > 0 {
 		tokens += fmt.Sprintf("; up to %d more were not reported", u.Unreported)
 	}
-	cost := "unknown, as the price of " + info.Spec + " is"
-	if t.Cost.Known || info.Price.Known {
-		cost = atLeast + Money(t.Cost.USD)
+	cost := atLeast + Money(t.Cost.USD)
+	switch {
+	case !t.Cost.Known && t.Cost.USD > 0:
+		cost = "at least " + Money(t.Cost.USD) + ", as not every price is known"
+	case !t.Cost.Known, t.Steps == 0 && !info.Price.Known:
+		cost = "unknown, as the price of " + info.Spec + " is"
 	}
 	return []string{
 		"model    " + info.Spec,

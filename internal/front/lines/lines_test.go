@@ -247,14 +247,14 @@ func TestTotals(t *testing.T) {
 		info *llm.Info
 		want []string
 	}{
-		{"nothing yet", engine.Totals{}, priced, []string{
+		{"nothing yet", engine.Totals{Cost: core.Cost{Known: true}}, priced, []string{
 			"model    p/m", "turns    0, with 0 steps", "tokens   0 in, 0 out", "cost     $0.0000"}},
 		{"all known", engine.Totals{Turns: 2, Steps: 1, Usage: core.Usage{Input: 5, CacheRead: 20, CacheWrite: 3, Output: 7},
 			Cost: core.Cost{USD: 1.234, Known: true}}, priced, []string{
 			"model    p/m", "turns    2, with 1 step", "tokens   28 in, 7 out (20 read from the cache, 3 written to it)", "cost     $1.23"}},
 		{"not reported", engine.Totals{Usage: core.Usage{Input: 5, Unreported: 900}, Cost: core.Cost{USD: 0.001, Known: true}}, priced, []string{
 			"model    p/m", "turns    0, with 0 steps", "tokens   at least 5 in, 0 out; up to 900 more were not reported", "cost     at least $0.0010"}},
-		{"no price", engine.Totals{}, &llm.Info{Spec: "x/y"}, []string{
+		{"no price", engine.Totals{Cost: core.Cost{Known: true}}, &llm.Info{Spec: "x/y"}, []string{
 			"model    x/y", "turns    0, with 0 steps", "tokens   0 in, 0 out", "cost     unknown, as the price of x/y is"}},
 	} {
 		if diff := cmp.Diff(tt.want, TotalsRows(tt.t, tt.info)); diff != "" {
