@@ -127,9 +127,7 @@ func (w *walker) collect() {
 				put(n.Param.Value, value, sure)
 			}
 		case *syntax.CallExpr:
-			if len(n.Args) > 1 && n.Args[0].Lit() == "set" {
-				w.setsArgs = true
-			}
+			w.setsArgs = w.setsArgs || setsParameters(n.Args)
 			for i, arg := range n.Args {
 				if i > 0 && assignsByName(n.Args[0].Lit()) {
 					put(arg.Lit(), "", false)
@@ -138,6 +136,21 @@ func (w *walker) collect() {
 		}
 		return true
 	})
+}
+
+// setsParameters tells set with words for the positional parameters.
+func setsParameters(args []*syntax.Word) bool {
+	if len(args) < 2 || args[0].Lit() != "set" {
+		return false
+	}
+	for i, a := range args[1:] {
+		lit := a.Lit()
+		option := len(lit) > 1 && lit != "--" && (lit[0] == '-' || lit[0] == '+')
+		if value := i > 0 && strings.HasSuffix(args[i].Lit(), "o"); !option && !value {
+			return true
+		}
+	}
+	return false
 }
 
 func assignsByName(builtin string) bool {

@@ -421,6 +421,9 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 			return
 		}
 		guess, ok := w.guessParam(p)
+		if !ok && r.inWord && !quoted && positional(p) {
+			ok = true // r$@m is most likely still meant to be rm
+		}
 		r.unknown(guess, ok, quoted && !(manyWords(p) && guess == ""))
 	case *syntax.CmdSubst:
 		if p.TempFile || p.ReplyVar {
@@ -450,6 +453,11 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 	default:
 		r.unknown("", false, quoted)
 	}
+}
+
+// positional tells $1, $@ and $*.
+func positional(p *syntax.ParamExp) bool {
+	return p.Param != nil && simpleParam(p) && (p.Param.Value == "@" || p.Param.Value == "*" || isNumber(p.Param.Value))
 }
 
 // plainField tells values that stay one and the same word without quotes.
