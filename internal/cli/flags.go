@@ -33,6 +33,18 @@ func checkSystemFlags(o *wire.Options) error {
 	return nil
 }
 
+// checkValues refuses an empty value, which is mostly a variable of the shell that
+// is not set: taken as if the flag were missing, it would do something else than
+// was meant.
+func checkValues(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" {
+			err = usagef("--%s has an empty value; leave it out or give one", f.Name)
+		}
+	})
+	return err
+}
+
 func flagNames(cmd *cobra.Command) []string {
 	var names []string
 	add := func(f *pflag.Flag) { names = append(names, "--"+f.Name) }

@@ -89,6 +89,9 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	if err := checkSystemFlags(&o.Options); err != nil {
 		return err
 	}
+	if err := checkValues(cmd); err != nil {
+		return err
+	}
 	if err := o.checkNumbers(cmd); err != nil {
 		return err
 	}

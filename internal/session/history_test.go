@@ -358,3 +358,17 @@ func TestAsking(t *testing.T) {
 		})
 	}
 }
+
+// A journal of rubbish does not flood whoever opens it.
+func TestManyProblemsAreSummedUp(t *testing.T) {
+	f := newFixture(t)
+	f.write(t, testID, turn(1)...)
+	rubbish := strings.Repeat("rubbish\n", 30)
+	if err := os.WriteFile(f.path(testID), []byte(rubbish+read(t, f.path(testID))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h := f.load(t, testID)
+	if n := len(h.Notices); n != 6 || !strings.Contains(h.Notices[5], "25 more lines") || len(h.Messages) != 4 {
+		t.Errorf("%d notices for %d messages: %q", n, len(h.Messages), h.Notices)
+	}
+}

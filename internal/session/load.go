@@ -135,9 +135,13 @@ func decodeLine(line []byte, session *state.Folder) decoded {
 
 // notices says what could not be read, for a person.
 func (l *loaded) notices(file string) []string {
+	const shown = 5
 	var out []string
-	for _, p := range l.problems {
+	for _, p := range l.problems[:min(len(l.problems), shown)] {
 		out = append(out, p.String())
+	}
+	if more := len(l.problems) - shown; more > 0 {
+		out = append(out, fmt.Sprintf("%s: %d more lines could not be read as written; `garuda sessions verify` names them all", file, more))
 	}
 	kinds := make([]string, 0, len(l.unknown))
 	for k := range l.unknown {
