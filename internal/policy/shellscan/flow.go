@@ -87,12 +87,27 @@ func (w *walker) forClause(c *syntax.ForClause, in dirs) flow {
 		return both(body)
 	}
 	w.settle(c, "for")
-	if len(items) == 0 || len(items) > maxItems || w.passes*len(items) > maxPasses {
+	if len(items) == 0 || len(items) > maxItems || w.passes*len(items) > maxPasses || setsInLoop(c.Do, name) {
 		w.dropLoop(name, func() { w.stmts(c.Do, body) })
 		return both(body)
 	}
 	w.eachItem(name, items, func() { w.stmts(c.Do, body) })
 	return both(body)
+}
+
+// setsInLoop tells a body in which another loop sets the same variable, which has
+// that loop's value afterwards.
+func setsInLoop(body []*syntax.Stmt, name string) bool {
+	found := false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if iter, ok := n.(*syntax.WordIter); ok && iter.Name.Value == name {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
 }
 
 func (w *walker) items(iter *syntax.WordIter) (items []string, literal bool) {
