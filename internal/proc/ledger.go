@@ -34,21 +34,27 @@ type ledgerHead struct {
 const (
 	ledgerVersion = 1
 	ledgerSuffix  = ".jsonl"
+	// unfinishedSuffix is the file's until its head is written: whoever sweeps must
+	// find a whole head, whenever Garuda was killed.
+	unfinishedSuffix = ".new"
 )
 
 func (l *ledger) path() string { return filepath.Join(l.dir, l.instance+ledgerSuffix) }
 
-// started adds a process; the file is made with the first.
+// started adds a process.
 func (l *ledger) started(p identity) error {
-	if l.file == nil {
-		if err := l.open(); err != nil {
-			return err
-		}
+	if err := l.open(); err != nil {
+		return err
 	}
 	return l.append(p)
 }
 
+// open makes the file, if there is none yet. It must be there before the first
+// process is: one that a kill of Garuda leaves behind is then found by its mark.
 func (l *ledger) open() error {
+	if l.file != nil {
+		return nil
+	}
 	boot, space, err := place()
 	if err != nil {
 		return err
@@ -56,16 +62,23 @@ func (l *ledger) open() error {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return err
 	}
-	l.file, err = os.OpenFile(l.path(), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND|noFollow, 0o600)
+	unfinished := l.path() + unfinishedSuffix
+	file, err := os.OpenFile(unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := l.append(ledgerHead{ledgerVersion, boot, space, l.owner, l.instance}); err != nil {
-		return err
+	l.file = file
+	err = l.append(ledgerHead{ledgerVersion, boot, space, l.owner, l.instance})
+	var info fs.FileInfo
+	if err == nil {
+		info, err = file.Stat()
 	}
-	info, err := l.file.Stat()
+	if err == nil {
+		err = os.Rename(unfinished, l.path())
+	}
 	if err != nil {
-		return err
+		l.file = nil
+		return errors.Join(err, file.Close(), os.Remove(unfinished))
 	}
 	l.head = info.Size()
 	return nil

@@ -166,6 +166,7 @@ func (p *Process) fork(path string, cmd *sandbox.Command, files []*os.File) erro
 	if err := sealDescriptors(); err != nil {
 		return fmt.Errorf("keep Garuda's open files from it: %w", err)
 	}
+	p.sup.announce()
 	var err error
 	p.os, err = os.StartProcess(path, cmd.Argv, &os.ProcAttr{
 		Dir: cmd.Dir, Env: commandEnv(cmd.Env, p.id), Files: files, Sys: attributes(),

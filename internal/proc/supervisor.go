@@ -179,6 +179,19 @@ func (s *Supervisor) enlist(p *Process) error {
 	return nil
 }
 
+// announce makes sure that there is a record to find a process by, before there
+// is a process.
+func (s *Supervisor) announce() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ledger == nil {
+		return
+	}
+	if err := s.ledger.open(); err != nil {
+		s.report(fmt.Errorf("keep a record of running processes: %w; if Garuda is killed, they may go on", err))
+	}
+}
+
 // registered is called in the moment p has a pid.
 func (s *Supervisor) registered(p *Process) {
 	s.mu.Lock()

@@ -145,6 +145,56 @@ func TestSweepEndsWhatAKilledGarudaLeft(t *testing.T) {
 	}
 }
 
+// Whenever Garuda is killed, a record is whole or none: what was begun and not
+// finished is passed over, and removed when it is old.
+func TestUnfinishedRecords(t *testing.T) {
+	dir := t.TempDir()
+	fresh, old := filepath.Join(dir, "1.2.a.jsonl.new"), filepath.Join(dir, "1.2.b.jsonl.new")
+	for _, path := range []string{fresh, old} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	yesterday := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(old, yesterday, yesterday); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := proc.Sweep(t.Context(), core.SystemClock, dir); n != 0 || err != nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+	if _, err := os.Stat(fresh); err != nil {
+		t.Errorf("a record that is being made: %v", err)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("an old one stays")
+	}
+}
+
+// The record is there before the process is, so that one that is left behind is
+// always found.
+func TestRecordComesBeforeTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	sup, err := proc.New(proc.Options{RunningDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sup.Close(context.Background()) })
+	cmd := bash(t, "true")
+	cmd.Argv = []string{filepath.Join(dir, "no-such-program")}
+	if _, err := sup.NewGroup().Run(t.Context(), cmd); err == nil {
+		t.Fatal("it ran")
+	}
+	cmd.Argv = []string{os.Args[0]}
+	cmd.Dir = filepath.Join(dir, "no-such-folder") // found only when it is forked
+	if _, err := sup.NewGroup().Run(t.Context(), cmd); err == nil {
+		t.Fatal("it ran")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("records: %v, %v", files, err)
+	}
+}
+
 func TestSweepWithoutAnythingToDo(t *testing.T) {
 	if n, err := proc.Sweep(t.Context(), core.SystemClock, filepath.Join(t.TempDir(), "none")); n != 0 || err != nil {
 		t.Errorf("got %d, %v", n, err)

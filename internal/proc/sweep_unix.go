@@ -35,6 +35,10 @@ func Sweep(ctx context.Context, clock core.Clock, dir string) (int, error) {
 	ended := 0
 	var errs []error
 	for _, f := range files {
+		if strings.HasSuffix(f.Name(), ledgerSuffix+unfinishedSuffix) {
+			errs = append(errs, sweepUnfinished(clock, dir, f))
+			continue
+		}
 		if !strings.HasSuffix(f.Name(), ledgerSuffix) {
 			continue
 		}
@@ -45,6 +49,19 @@ func Sweep(ctx context.Context, clock core.Clock, dir string) (int, error) {
 		}
 	}
 	return ended, errors.Join(errs...)
+}
+
+// sweepUnfinished removes a file that a killed Garuda was about to begin with,
+// before it had started anything. One that is being made is never an hour old.
+func sweepUnfinished(clock core.Clock, dir string, f fs.DirEntry) error {
+	info, err := f.Info()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && clock.Now().Sub(info.ModTime()) < time.Hour {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(dir, f.Name()))
 }
 
 func sweepFile(ctx context.Context, clock core.Clock, path string) (int, error) {
