@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -283,6 +284,7 @@ func (v *victim) nothingLost(records []record) {
 // goOn takes the session up and lets it end.
 func (v *victim) goOn() {
 	v.t.Helper()
+	id, _ := v.journal()
 	server := v.serve(v.format, modelserver.Step{Text: "Gone on."})
 	cmd := v.garuda("-p", "-c", "--yolo", "--output-format", "json", "go on")
 	var stderr bytes.Buffer
@@ -302,7 +304,27 @@ func (v *victim) goOn() {
 	if left := commandsOf(v.t, v.pids); len(left) > 0 {
 		v.t.Errorf("processes of a killed run are still there after the next start: %v", left)
 	}
-	if v.last != nil && !slices.Contains(types(records), "resume") && v.rounds > 0 {
+	if id != "" && !slices.Contains(types(records), "resume") {
 		v.t.Error("the session was not taken up")
+	}
+}
+
+// TestKillWhileACommandStarts kills in the moment in which the first command
+// runs, when least is on record. What it has started by then in a session of its
+// own must not outlive the next start.
+func TestKillWhileACommandStarts(t *testing.T) {
+	for range kills(t) {
+		r := &running{project: newProject(t)}
+		r.must(syscall.Mkfifo(filepath.Join(r.dir, "started"), 0o600))
+		cmd := r.garuda("tools", "call", "--yolo", "bash",
+			`{"command":"setsid sleep 60 >/dev/null 2>&1 & echo up > started; sleep 60"}`)
+		r.must(cmd.Start())
+		r.commandStarted()
+		r.must(cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed; that is its error
+		r.must(r.garuda("tools").Run())
+		if left := commandsOf(t, []int{cmd.Process.Pid}); len(left) > 0 {
+			t.Fatalf("processes of a killed run are still there after the next start: %v", left)
+		}
 	}
 }
