@@ -57,7 +57,7 @@ var toolTables = map[string]func() *optionTable{
 	"grep":  table(gnuNums, grepOptions),
 	"egrep": table(gnuNums, grepOptions),
 	"fgrep": table(gnuNums, grepOptions),
-	"rg": table(exact, `-ainlcvwxosSFUPHINL0pqh1 -e: -g: -t: -T: -A: -B: -C: -m: -j: -M: -E: -r: -d: -f:@ ~-u. !-z
+	"rg": table(exact, `-ainlcvwxosSFUPHIN0pqh1 ~-L -e: -g: -t: -T: -A: -B: -C: -m: -j: -M: -E: -r: -d: -f:@ ~-u. !-z
 		!--pre= ~--pre-glob= !--hostname-bin= !--search-zip ~--hidden ~--no-ignore ~--unrestricted ~--follow
 		--ignore-case --line-number --no-line-number --files-with-matches --files-without-match --count
 		--count-matches --invert-match --word-regexp --line-regexp --only-matching --smart-case --case-sensitive
@@ -108,12 +108,12 @@ var toolTables = map[string]func() *optionTable{
 		!--artifact-dir= !--root= !--path= !--git= !--registry= !--index= !--lockfile-path= !--fix !--allow-dirty`),
 }
 
-const grepOptions = `-abcEFGHhIiLlnoPqRrsTUuVvwxyZz -e: -A: -B: -C: -m: -d: -D: -f:@ --regexp= --file=@ --ignore-case
+const grepOptions = `-abcEFGHhIiLlnoPqrsTUuVvwxyZz ~-R -e: -A: -B: -C: -m: -d: -D: -f:@ --regexp= --file=@ --ignore-case
 	--no-ignore-case --invert-match --word-regexp --line-regexp --count --color=? --colour=? --files-without-match
 	--files-with-matches --max-count= --only-matching --quiet --silent --no-messages --byte-offset
 	--with-filename --no-filename --label= --line-number --initial-tab --null --after-context=
 	--before-context= --context= --text --binary-files= --devices= --directories= --exclude= --exclude-dir=
-	--include= --recursive --dereference-recursive --line-buffered --binary --null-data --extended-regexp
+	--include= --recursive ~--dereference-recursive --line-buffered --binary --null-data --extended-regexp
 	--fixed-strings --basic-regexp --perl-regexp --group-separator= --no-group-separator --unix-byte-offsets
 	~--exclude-from=@ --help --version`
 

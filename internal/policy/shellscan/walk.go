@@ -468,7 +468,7 @@ func (w *walker) cdTargets(c *Command, in dirs) dirs {
 		return nil
 	case path.IsAbs(to):
 		return at(path.Clean(to))
-	case in == nil:
+	case in == nil, !strings.HasPrefix(to, ".") && w.ctx.InEnvironment != nil && w.ctx.InEnvironment("CDPATH"):
 		return nil
 	}
 	out := dirs{}
