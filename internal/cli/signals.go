@@ -55,22 +55,22 @@ func stoppingSignals() []os.Signal {
 func (w *stopSignals) watch(received chan os.Signal) {
 	defer close(w.ended)
 	defer signal.Stop(received)
-	for first := true; ; first = false {
-		select {
-		case <-w.quit:
-			return
-		case <-received:
-		}
-		if !first {
+	select {
+	case <-w.quit:
+		return
+	case <-received:
+	}
+	w.cancel()
+	late := time.AfterFunc(openingLimit, func() {
+		if !w.orderly.Load() {
 			w.exit()
 		}
-		w.cancel()
-		late := time.AfterFunc(openingLimit, func() {
-			if !w.orderly.Load() {
-				w.exit()
-			}
-		})
-		defer late.Stop()
+	})
+	defer late.Stop()
+	select {
+	case <-w.quit:
+	case <-received:
+		w.exit()
 	}
 }
 

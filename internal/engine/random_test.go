@@ -341,12 +341,13 @@ func (w *world) onDisk(req *llm.Request) {
 	defer w.journal.mu.Unlock()
 	kept := messagesOf(w.journal.records[:w.journal.flushed])
 	for i, m := range req.Messages {
-		if i >= len(kept) || kept[i] != m {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.lost = append(w.lost, fmt.Sprintf("message %d of a request was sent before it was on disk", i))
-			return
+		if i < len(kept) && kept[i] == m {
+			continue
 		}
+		w.mu.Lock()
+		w.lost = append(w.lost, fmt.Sprintf("message %d of a request was sent before it was on disk", i))
+		w.mu.Unlock()
+		return
 	}
 }
 
