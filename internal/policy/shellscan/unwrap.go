@@ -233,10 +233,8 @@ func (spec wrapper) inner(words []Word) []innerCommand {
 	return out
 }
 
-func isAssignment(text string) bool {
-	name, _, ok := strings.Cut(text, "=")
-	return ok && identifier(name)
-}
+// isAssignment tells what env and sudo take for an assignment: any word with a =.
+func isAssignment(text string) bool { return strings.Contains(text, "=") }
 
 func (spec wrapper) longValue(text string) int {
 	name := text[2:]
