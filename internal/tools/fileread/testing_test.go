@@ -15,7 +15,6 @@ type args = tooltest.Args
 var (
 	newEnv    = tooltest.NewEnv
 	write     = tooltest.Write
-	run       = tooltest.Run
 	mustRun   = tooltest.MustRun
 	wantError = tooltest.WantError
 )
