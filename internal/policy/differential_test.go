@@ -123,6 +123,8 @@ func (b *bench) run(t *testing.T, bash, script string) [][]string {
 	if err := ended.SetReadDeadline(time.Now().Add(2 * time.Second)); err == nil {
 		_, _ = io.Copy(io.Discard, ended)
 	}
+	// A loop in the background would run for ever: the script's group ends here.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	data, err := os.ReadFile(filepath.Join(dir, "log"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
