@@ -78,7 +78,7 @@ func (s *System) open(ctx context.Context) error {
 	}
 	s.notices = append(s.notices, said...)
 	s.redactor = redact.New(append(s.keys.Values(), s.file.HeaderSecrets()...))
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // what a person must know is a notice or an error
+	logTo(s.redactor)
 	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openTools, s.openPolicy, s.openState}
 	if s.options.WithoutFolder {
 		steps = []func() error{s.loadSettings}
@@ -159,7 +159,10 @@ func (s *System) openExecutor() error {
 			s.notices = append(s.notices, fmt.Sprintf("ended %d processes that a killed Garuda left running", n))
 		}
 	}
-	procs, err := proc.New(proc.Options{Clock: s.clock, RunningDir: s.runningDir()})
+	procs, err := proc.New(proc.Options{
+		Clock: s.clock, RunningDir: s.runningDir(),
+		Report: func(err error) { slog.Warn("running commands", "error", err) },
+	})
 	if err != nil {
 		return fmt.Errorf("prepare to run commands: %w", err)
 	}
