@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"testing"
 
+	_ "garuda/internal/cli" // a change of the program makes the go command run these tests again
 	"garuda/internal/session"
 	"garuda/internal/state"
 	"garuda/internal/testkit/modelserver"

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	_ "garuda/internal/cli" // a change of the program makes the go command run the scripts again
 	"garuda/internal/testkit/modelserver"
 )
 
