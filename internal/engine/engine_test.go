@@ -78,8 +78,8 @@ func TestChangesRunInOrderAfterTheirIntent(t *testing.T) {
 	var order []string
 	change := newTool("change", tool.Plan{}, func(ctx context.Context, c *tool.Call, in map[string]any) (*tool.Output, error) {
 		types := b.journal.types()
-		if types[len(types)-1] != "intent" || b.journal.flushed != len(types) {
-			t.Errorf("%s runs with the journal at %v, %d flushed", c.ID, types, b.journal.flushed)
+		if types[len(types)-1] != "intent" || b.journal.onDisk() != len(types) {
+			t.Errorf("%s runs with the journal at %v, %d flushed", c.ID, types, b.journal.onDisk())
 		}
 		order = append(order, c.ID)
 		return echo(ctx, c, in)

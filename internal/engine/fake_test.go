@@ -198,6 +198,13 @@ func (j *memoryJournal) Flush() error {
 func (j *memoryJournal) Err() error   { return j.err }
 func (j *memoryJournal) Close() error { return nil }
 
+// onDisk is how many records are flushed.
+func (j *memoryJournal) onDisk() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.flushed
+}
+
 func (j *memoryJournal) types() []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -124,6 +124,7 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 			t.recover(resp)
 		case turn.Step:
 			t.keep(resp)
+			t.a.journal.flush()
 		case turn.RunCalls:
 			t.keep(resp)
 			if stop := t.runCalls(ctx, calls); stop {
@@ -153,13 +154,15 @@ func (t *turnRun) endFor(ctx context.Context, err error) (core.TurnEnd, error) {
 	return core.EndError, err
 }
 
-// keep takes a complete response into journal and conversation.
+// keep takes a complete response into journal and conversation. It is put on the
+// disk while calls that change nothing already run; a call that changes
+// something, the next request and the turn's end wait for it.
 func (t *turnRun) keep(resp *llm.Response) {
 	if len(resp.Message.Blocks) == 0 {
 		t.publish(Notice{Text: "the model's answer held nothing"})
 	}
 	t.record(resp, resp.Message)
-	t.a.journal.flush()
+	t.a.journal.flushSoon()
 }
 
 // finish keeps the last response. Calls in a response that ends the turn never

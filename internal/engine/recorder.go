@@ -14,6 +14,8 @@ type recorder struct {
 	publish func(Event)
 	open    func() (Journal, error)
 
+	flushing sync.WaitGroup
+
 	mu      sync.Mutex
 	journal Journal
 	err     error
@@ -54,6 +56,10 @@ func (r *recorder) flush() {
 	}
 }
 
+// flushSoon begins a flush beside what comes next. A later flush covers the same
+// records, so whoever calls that has them on disk.
+func (r *recorder) flushSoon() { r.flushing.Go(r.flush) }
+
 // fail says the first failure; the lock is held.
 func (r *recorder) fail(err error) {
 	if r.err != nil {
@@ -71,6 +77,7 @@ func (r *recorder) failure() error {
 }
 
 func (r *recorder) close() error {
+	r.flushing.Wait()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.journal == nil {

@@ -91,12 +91,12 @@ func (b *bench) read200(ctx context.Context) ([]row, error) {
 	}, nil
 }
 
-// gaps are the times from the end of each answer until the whole next request
-// was in: the tool, the journal, building and sending.
+// gaps are the times from the end of each answer until the next request's
+// arrival. How long its body then takes is the network's and the server's time.
 func gaps(requests []*modelserver.Request) []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(requests); i++ {
-		out = append(out, requests[i].Read.Sub(requests[i-1].Responded))
+		out = append(out, requests[i].Arrived.Sub(requests[i-1].Responded))
 	}
 	return out
 }
