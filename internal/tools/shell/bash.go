@@ -99,6 +99,26 @@ func (*bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*too
 	}, nil
 }
 
+// commandEnv is the session's environment for commands with what the decision
+// about this call put in its place. The session's own is shared and not changed.
+func commandEnv(call *tool.Call) []string {
+	if call.Grant == nil || len(call.Grant.CommandEnv) == 0 {
+		return call.Env.CommandEnv
+	}
+	decided := make(map[string]bool, len(call.Grant.CommandEnv))
+	for _, kv := range call.Grant.CommandEnv {
+		name, _, _ := strings.Cut(kv, "=")
+		decided[name] = true
+	}
+	env := make([]string, 0, len(call.Env.CommandEnv)+len(decided))
+	for _, kv := range call.Env.CommandEnv {
+		if name, _, _ := strings.Cut(kv, "="); !decided[name] {
+			env = append(env, kv)
+		}
+	}
+	return append(env, call.Grant.CommandEnv...)
+}
+
 func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	env := call.Env
 	plan, ok := call.Plan.Input.(*bashCall)
@@ -107,7 +127,7 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	}
 	streams := [2]*screen{newScreen(streamLimit), newScreen(streamLimit)}
 	res, err := env.Exec.Run(ctx, &sandbox.Command{
-		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: env.CommandEnv,
+		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
 		Timeout: plan.timeout, Limit: streamLimit,
 		SpillPath: env.SpillPath(call.ID), SpillThrough: b.opt.SpillThrough,
 		Output: func(stderr bool, chunk []byte) {

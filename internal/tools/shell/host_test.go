@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +72,37 @@ func TestATimeOutOnTheHost(t *testing.T) {
 	}
 	if !strings.HasPrefix(out.Text, "Error: bash failed: timed out after 1 s;") || !out.IsError || len(out.Text) > 31_000 {
 		t.Errorf("got %.100s… (%d bytes)", out.Text, len(out.Text))
+	}
+}
+
+// What the decision adds to a call's environment reaches its command, wins over
+// the session's, and stays with that call.
+func TestTheDecisionsEnvironmentOnTheHost(t *testing.T) {
+	env := hostEnv(t)
+	env.CommandEnv = append(env.CommandEnv, "GIT_PAGER=evil")
+	before := slices.Clone(env.CommandEnv)
+	shown := map[string]any{"command": "echo $GIT_PAGER $GIT_CONFIG_COUNT."}
+	for _, tc := range []struct {
+		grant *tool.Grant
+		want  string
+	}{
+		{&tool.Grant{CommandEnv: []string{"GIT_PAGER=cat", "GIT_CONFIG_COUNT=3"}}, "cat 3."},
+		{&tool.Grant{}, "evil ."},
+	} {
+		plan, err := planned(t, env, shown)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := New(Options{})[0].Run(t.Context(), &tool.Call{
+			ID: "call_1", Env: env, Plan: plan, Grant: tc.grant,
+			Progress: func(string) {}, Emit: func(bool, []byte) {},
+		})
+		if err != nil || !strings.Contains(out.Text, tc.want) {
+			t.Errorf("with %v: %v, %v; want %q", tc.grant.CommandEnv, out, err, tc.want)
+		}
+	}
+	if !slices.Equal(env.CommandEnv, before) {
+		t.Error("the session's environment was changed")
 	}
 }
 
