@@ -2,7 +2,7 @@
 // test and subtest that passed, failed or was skipped, and why it was skipped.
 //
 //	testrun [-counts FILE] [go test's arguments]
-//	testrun [-counts FILE] -fuzz 10s                       each fuzz target of the module in turn
+//	testrun [-counts FILE] -fuzz 20000x                    each fuzz target of the module in turn
 //	testrun [-counts FILE] -mentions A,B [arguments]       the packages whose tests read variable A or B
 //	testrun -sum FILE                                      the sum of what -counts wrote
 //
@@ -22,7 +22,7 @@ import (
 
 func main() {
 	counts := flag.String("counts", "", "append this run's counts to `FILE`")
-	fuzz := flag.String("fuzz", "", "run every fuzz target for this `duration`")
+	fuzz := flag.String("fuzz", "", "run every fuzz target this `many` times, as in 20000x")
 	mentions := flag.String("mentions", "", "only packages whose tests name one of these `words`")
 	sum := flag.String("sum", "", "print the sum of the counts in `FILE`")
 	// go test's own flags follow ours and are unknown here, so ours end at the
@@ -89,7 +89,7 @@ func plan(fuzz, mentions string, args []string) ([][]string, error) {
 		}
 		var runs [][]string
 		for _, t := range targets {
-			runs = append(runs, []string{"-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + fuzz, t.dir})
+			runs = append(runs, []string{"-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + fuzz, "-fuzzminimizetime=500x", t.dir})
 		}
 		return runs, nil
 	case mentions != "":
@@ -104,8 +104,8 @@ func plan(fuzz, mentions string, args []string) ([][]string, error) {
 
 // goTest runs one go test and counts its events.
 func goTest(args []string, t *tally) (int, error) {
-	if len(args) == 4 && strings.HasPrefix(args[1], "-fuzz=") {
-		fmt.Printf("fuzz %s in %s\n", strings.Trim(args[1][len("-fuzz="):], "^$"), args[3])
+	if len(args) > 1 && strings.HasPrefix(args[1], "-fuzz=") {
+		fmt.Printf("fuzz %s in %s\n", strings.Trim(args[1][len("-fuzz="):], "^$"), args[len(args)-1])
 	}
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
