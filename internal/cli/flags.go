@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -12,14 +14,29 @@ import (
 func systemFlags(fs *pflag.FlagSet, o *wire.Options) {
 	fs.StringVar(&o.CWD, "cwd", "", "work in this `folder` instead of the current one")
 	fs.StringVar(&o.SettingsFile, "settings", "", "read this settings `file` too, after the user's")
-	fs.StringArrayVar(&o.Allow, "allow", nil, "allow calls that match this `rule`, such as \"bash(go test *)\"")
-	fs.StringArrayVar(&o.Ask, "ask", nil, "ask about calls that match this `rule`")
-	fs.StringArrayVar(&o.Deny, "deny", nil, "deny calls that match this `rule`")
+	fs.Var((*list)(&o.Allow), "allow", "allow calls that match this `rule`, such as \"bash(go test *)\"")
+	fs.Var((*list)(&o.Ask), "ask", "ask about calls that match this `rule`")
+	fs.Var((*list)(&o.Deny), "deny", "deny calls that match this `rule`")
 	fs.StringVar(&o.Executor, "executor", "", "how commands run: auto, os or host")
 	fs.StringVar(&o.Mode, "mode", "", "permission mode: build, plan or accept_edits")
 	fs.BoolVar(&o.Yolo, "yolo", false, "do not ask; deny rules, the guard and protected files still hold")
-	fs.StringArrayVar(&o.AddDirs, "add-dir", nil, "a further `folder` whose files may be used")
+	fs.Var((*list)(&o.AddDirs), "add-dir", "a further `folder` whose files may be used")
 }
+
+// list is a flag that may be given several times. pflag's own lists write their
+// default through a CSV encoder of 4 KiB each, at every start.
+type list []string
+
+func (l *list) String() string     { return strings.Join(*l, ",") }
+func (l *list) Set(v string) error { *l = append(*l, v); return nil }
+func (l *list) Type() string       { return "string" }
+
+// commaList is a list whose values may also stand together, between commas.
+type commaList []string
+
+func (l *commaList) String() string     { return strings.Join(*l, ",") }
+func (l *commaList) Set(v string) error { *l = append(*l, strings.Split(v, ",")...); return nil }
+func (l *commaList) Type() string       { return "string" }
 
 func checkSystemFlags(o *wire.Options) error {
 	if o.Mode != "" {

@@ -69,7 +69,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.Lookup("resume").NoOptDefVal = newestSession
 	fs.BoolVar(&o.fork, "fork", false, "with -c or -r: go on in a copy of the session")
 	systemFlags(fs, &o.Options)
-	fs.StringSliceVar(&o.Tools, "tools", nil, "offer exactly these `tools`, by name")
+	fs.Var((*commaList)(&o.Tools), "tools", "offer exactly these `tools`, by name")
 	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after so many steps (model requests)")
 	fs.Float64Var(&o.MaxSpendUSD, "max-spend-usd", 0, "stop before the session costs more than so many US `dollars`")
 	fs.DurationVar(&o.timeout, "timeout", 0, "stop the turn after this `time`, such as 90s or 10m")

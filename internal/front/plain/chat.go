@@ -281,7 +281,7 @@ func (c *chat) say(text string) { c.screen.Line(lines.Dim, text) }
 const closeLimit = 5 * time.Second
 
 // errSlow tells that a session did not end in time.
-var errSlow = fmt.Errorf("the session did not end within %s; what it ran may still be running", closeLimit)
+var errSlow = errors.New("the session did not end within " + closeLimit.String() + "; what it ran may still be running")
 
 // leave closes the session, within a limit; a press of Ctrl-C goes at once.
 func (c *chat) leave(exit int, err error) (int, error) {

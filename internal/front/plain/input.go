@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +23,9 @@ const (
 )
 
 var (
-	errLineTooLong = fmt.Errorf("a line of the input is longer than %d MB and was left out; give it as a file", maxLine>>20)
-	errLineCut     = fmt.Errorf("that line is as long as a terminal lets a line be (%d bytes), so its end was probably cut; "+
-		`it was not sent: end lines with \ and go on in the next, or put the text into a file`, terminalLine)
+	errLineTooLong = errors.New("a line of the input is longer than " + strconv.Itoa(maxLine>>20) + " MB and was left out; give it as a file")
+	errLineCut     = errors.New("that line is as long as a terminal lets a line be (" + strconv.Itoa(terminalLine) + " bytes), so its end was " +
+		`probably cut; it was not sent: end lines with \ and go on in the next, or put the text into a file`)
 )
 
 // typedLine is one line of the input, and when it came.
