@@ -20,7 +20,7 @@ type Message struct {
 type BlockType string
 
 const (
-	BlockText       BlockType = "text"        // Text
+	BlockText       BlockType = "text"        // Text, and Opaque where the provider binds bytes to it (citations, a signature)
 	BlockThinking   BlockType = "thinking"    // Text, Provider, Opaque
 	BlockToolUse    BlockType = "tool_use"    // ID, Name, Input, and Opaque where the provider binds bytes to a call
 	BlockToolResult BlockType = "tool_result" // ID (of the call), Content, IsError

@@ -7,6 +7,10 @@ type Usage struct {
 	Output     int `json:"output"`
 	CacheRead  int `json:"cache_read,omitempty"`
 	CacheWrite int `json:"cache_write,omitempty"`
+	// Thinking is the part of Output that was thinking, where the provider says.
+	Thinking int `json:"thinking,omitempty"`
+	// Searches counts web searches that the provider ran and bills one by one.
+	Searches int `json:"searches,omitempty"`
 	// Unreported counts tokens that Garuda had to reserve because the provider
 	// did not say (an error, an abort, a success without usage). While it is
 	// not zero every sum is "at least".
@@ -18,6 +22,7 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input: u.Input + v.Input, Output: u.Output + v.Output,
 		CacheRead: u.CacheRead + v.CacheRead, CacheWrite: u.CacheWrite + v.CacheWrite,
+		Thinking: u.Thinking + v.Thinking, Searches: u.Searches + v.Searches,
 		Unreported: u.Unreported + v.Unreported,
 	}
 }
@@ -34,7 +39,9 @@ type Price struct {
 	Output     float64 `json:"output"`
 	CacheRead  float64 `json:"cacheRead,omitempty"`
 	CacheWrite float64 `json:"cacheWrite,omitempty"`
-	Known      bool    `json:"-"`
+	// Search is in US dollars for one web search that the provider runs.
+	Search float64 `json:"search,omitempty"`
+	Known  bool    `json:"-"`
 }
 
 // Cost is in US dollars; Known is false when the price is unknown, and then USD is 0.
@@ -49,6 +56,6 @@ func (p Price) Cost(u Usage) Cost {
 		return Cost{}
 	}
 	const million = 1e6
-	return Cost{Known: true, USD: (float64(u.Input)*p.Input + float64(u.Output)*p.Output +
-		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / million}
+	return Cost{Known: true, USD: (float64(u.Input)*p.Input+float64(u.Output)*p.Output+
+		float64(u.CacheRead)*p.CacheRead+float64(u.CacheWrite)*p.CacheWrite)/million + float64(u.Searches)*p.Search}
 }

@@ -63,6 +63,9 @@ type Request struct {
 	Thinking  ThinkingLevel
 	// SessionID serves as the prompt cache key where the provider has one.
 	SessionID string
+	// ServerTools are tools that the provider itself runs, by Garuda's names
+	// ("web_search"); a format leaves out those its provider does not have.
+	ServerTools []string
 }
 
 // ToolSpec is what a model is told about a tool.
@@ -70,6 +73,17 @@ type ToolSpec struct {
 	Name, Description string
 	// Schema is the input's JSON Schema: a compact object, byte-stable.
 	Schema json.RawMessage
+	// FreeText, where it is set, lets a format that has such tools (Responses)
+	// take the input as plain text; everywhere else Schema counts.
+	FreeText *FreeText
+}
+
+// FreeText says that a tool's input is one text. In the conversation the input
+// is the same in every format: a JSON object with this one field.
+type FreeText struct {
+	Field string
+	// Syntax is "lark" or "regex", and Definition its grammar; both empty for any text.
+	Syntax, Definition string
 }
 
 // ThinkingLevel is how much a model should think; empty leaves it to the model.
@@ -97,6 +111,15 @@ type ThinkingDelta struct{ Text string }
 // ToolCallStarted names a call before its arguments are complete.
 type ToolCallStarted struct{ ID, Name string }
 
+// ServerTool is a tool that the provider runs: begun, and Done with its result in
+// a few words.
+type ServerTool struct {
+	ID, Name, Input string
+	Done            bool
+	Result          string
+	IsError         bool
+}
+
 // Notice is something the user should know about how the request went, such as
 // an endpoint that was switched.
 type Notice struct{ Text string }
@@ -104,6 +127,7 @@ type Notice struct{ Text string }
 func (TextDelta) llmEvent()       {}
 func (ThinkingDelta) llmEvent()   {}
 func (ToolCallStarted) llmEvent() {}
+func (ServerTool) llmEvent()      {}
 func (Notice) llmEvent()          {}
 
 // Response is one complete answer.
