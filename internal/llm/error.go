@@ -8,19 +8,32 @@ import (
 // ErrorKind is the taxonomy of failures that the engine acts on.
 type ErrorKind string
 
+// What a kind asks for: ErrRateLimit, ErrOverloaded, ErrServer, ErrNetwork and
+// ErrIdle may pass when the same request is sent again; ErrContextOverflow and
+// ErrTooLarge when a smaller one is; the rest need the user.
 const (
-	ErrAuth            ErrorKind = "auth"
-	ErrQuota           ErrorKind = "quota"
-	ErrRateLimit       ErrorKind = "rate_limit"
-	ErrOverloaded      ErrorKind = "overloaded"
+	// ErrAuth is a key that is missing, wrong, or not allowed to do this.
+	ErrAuth ErrorKind = "auth"
+	// ErrQuota is money or a daily allowance that is used up: waiting a minute
+	// does not help.
+	ErrQuota     ErrorKind = "quota"
+	ErrRateLimit ErrorKind = "rate_limit"
+	// ErrOverloaded is a server that has too much to do, with whomever.
+	ErrOverloaded ErrorKind = "overloaded"
+	// ErrContextOverflow is more tokens than the model's context holds.
 	ErrContextOverflow ErrorKind = "context_overflow"
-	ErrTooLarge        ErrorKind = "request_too_large"
-	ErrBadRequest      ErrorKind = "bad_request"
-	ErrRefused         ErrorKind = "refused_connection"
-	ErrNetwork         ErrorKind = "network"
-	ErrIdle            ErrorKind = "idle"
-	ErrProtocol        ErrorKind = "protocol"
-	ErrServer          ErrorKind = "server" // a 5xx that is none of the above
+	// ErrTooLarge is a request that is too large for something else than the
+	// context: a proxy's body limit, or the account's tokens a minute, which it
+	// would exceed however long one waited.
+	ErrTooLarge ErrorKind = "request_too_large"
+	// ErrBadRequest is what the server will not take; Block and Image say more.
+	ErrBadRequest ErrorKind = "bad_request"
+	ErrRefused    ErrorKind = "refused_connection"
+	ErrNetwork    ErrorKind = "network"
+	// ErrIdle is a limit of TimeLimits that passed without a byte.
+	ErrIdle     ErrorKind = "idle"
+	ErrProtocol ErrorKind = "protocol"
+	ErrServer   ErrorKind = "server" // a 5xx that is none of the above
 )
 
 // Error is a failed request, typed.
@@ -34,8 +47,18 @@ type Error struct {
 	Message string
 	// RetryAfter is how long the server asked to wait; 0 when it did not say.
 	RetryAfter time.Duration
-	// Block names the message or block that the server refused, where it said.
+	// NoRetry is true when the server said that the same request will fail again.
+	NoRetry bool
+	// Window is the context in tokens that the server said the model has, or 0.
+	Window int
+	// Block names the message or block that the server refused, where it said, as
+	// a path into the request that was sent: messages.3.content.0, input.2, tools.7.
 	Block string
+	// Image is true when what the server refused is an image or a document: too
+	// large, of a kind it does not know, broken, or one too many. The kind is then
+	// ErrBadRequest, and the same conversation with a note in the image's place
+	// can be sent. Block may be empty: most servers do not say which image it was.
+	Image bool
 	// Hint is what the user can do next; may be empty.
 	Hint string
 	// Streaming is true when part of the response had arrived.
