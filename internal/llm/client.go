@@ -28,7 +28,9 @@ type TimeLimits struct {
 	Connect, FirstByte, Idle time.Duration
 }
 
-// Quirks is where a server that speaks a known protocol differs from it.
+// Quirks is where a server that speaks a known protocol differs from it. The
+// zero value is the plain protocol, as compatible servers mostly speak it. The
+// table of who has which is package provider's.
 type Quirks struct {
 	// MaxTokensField is the request field for the output limit; empty means the
 	// format's own (max_tokens for compatible servers, max_completion_tokens for OpenAI).
@@ -41,4 +43,73 @@ type Quirks struct {
 	// ResponsesFallback allows the switch from /chat/completions to /responses
 	// when the endpoint refuses the former for this model.
 	ResponsesFallback bool
+
+	// ThinkingField says how the provider is told how much to think.
+	ThinkingField ThinkingField
+	// Efforts are the words that stand in for [Info].Efforts where nobody knows
+	// the model's own: lowest first, joined by commas. Empty means low,medium,high.
+	Efforts string
+	// ThinkOffWord is the effort that turns thinking off where Efforts has none
+	// for it; ThinksAlways says that nothing does, and the lowest level is sent.
+	ThinkOffWord string
+	ThinksAlways bool
+	// Playback says how thinking goes back to the server.
+	Playback Playback
+	// PlaybackAlways sends reasoning_content, if only an empty one, with every
+	// message of the assistant's: the server refuses a conversation without it.
+	PlaybackAlways bool
+	// ImpliedThink is for templates that open <think> themselves, so that an
+	// answer begins inside it.
+	ImpliedThink bool
+
+	// SystemRole is the role of the system prompt; empty means "system". "user"
+	// is for templates without one.
+	SystemRole string
+	// Alternate is for servers that want user and assistant by turns, and the
+	// assistant between a tool's result and the user: a short message is put in.
+	Alternate bool
+	// EmptyContent is what stands for the content of a message that only calls
+	// tools: "" or "null", "string" (""), "absent".
+	EmptyContent string
+	// CallIDs are the ids that the server takes: "" for what all others take,
+	// "short" for nine letters and digits, "own" for its own unchanged.
+	CallIDs string
+	// ParallelCalls is sent as parallel_tool_calls: "on", "off", or "" for not at all.
+	ParallelCalls string
+
+	// CacheKey sends the session's id as prompt_cache_key.
+	CacheKey bool
+	// CacheControl marks the ends of what should be cached, as Anthropic does.
+	CacheControl bool
+	// CustomTools says that tools may take free text as input.
+	CustomTools bool
+	// WebSearch says that the provider itself can search the web.
+	WebSearch bool
 }
+
+// ThinkingField is how a request says how much to think.
+type ThinkingField string
+
+// The ways in use; see Quirks.
+const (
+	ThinkByEffort    ThinkingField = ""                     // "reasoning_effort": word
+	ThinkByReasoning ThinkingField = "reasoning"            // "reasoning": {"effort": word}
+	ThinkByType      ThinkingField = "thinking"             // "thinking": {"type": enabled or disabled}, and reasoning_effort where words are known
+	ThinkByTemplate  ThinkingField = "chat_template_kwargs" // {"enable_thinking": …, "reasoning_effort": word}
+	ThinkByEnable    ThinkingField = "enable_thinking"      // true or false
+	ThinkUntold      ThinkingField = "none"                 // the server refuses all of them
+)
+
+// Playback is how thinking goes back.
+type Playback string
+
+// The ways in use; see Quirks.
+const (
+	// PlaybackAsCame returns reasoning_content and reasoning_details to a server
+	// that sent them; what came as reasoning or between tags stays out.
+	PlaybackAsCame    Playback = ""
+	PlaybackReasoning Playback = "reasoning" // always as "reasoning"
+	PlaybackContent   Playback = "content"   // Mistral: a part of the content
+	PlaybackTags      Playback = "tags"      // <think> at the content's start
+	PlaybackNever     Playback = "never"     // the server refuses it
+)

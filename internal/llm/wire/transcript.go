@@ -23,6 +23,15 @@ type Encoder interface {
 	AppendMessage(dst []byte, m *core.Message) (out []byte, mark int)
 }
 
+// Follower is an Encoder that writes a message according to the one before it:
+// some servers want turns to alternate. prev is the last message before m that
+// is on the wire, or nil. It must depend on nothing else, so that what was sent
+// once can be sent again unchanged.
+type Follower interface {
+	Encoder
+	AppendFollowing(dst []byte, prev, m *core.Message) (out []byte, mark int)
+}
+
 // Transcript is the encoded request of one conversation. It encodes each message
 // once and appends it to what was sent before; what is sent is a view of it.
 //
@@ -56,17 +65,27 @@ type headKey struct {
 	maxTokens int
 	thinking  llm.ThinkingLevel
 	session   string
+	server    []string
 }
 
 func keyOf(req *llm.Request) headKey {
-	return headKey{system: req.System, tools: req.Tools, maxTokens: req.MaxTokens, thinking: req.Thinking, session: req.SessionID}
+	return headKey{system: req.System, tools: req.Tools, maxTokens: req.MaxTokens, thinking: req.Thinking,
+		session: req.SessionID, server: req.ServerTools}
 }
 
 func (k headKey) equal(o headKey) bool {
 	return k.system == o.system && k.maxTokens == o.maxTokens && k.thinking == o.thinking && k.session == o.session &&
-		slices.EqualFunc(k.tools, o.tools, func(a, b llm.ToolSpec) bool {
-			return a.Name == b.Name && a.Description == b.Description && string(a.Schema) == string(b.Schema)
-		})
+		slices.Equal(k.server, o.server) && slices.EqualFunc(k.tools, o.tools, sameTool)
+}
+
+func sameTool(a, b llm.ToolSpec) bool {
+	if a.Name != b.Name || a.Description != b.Description || string(a.Schema) != string(b.Schema) {
+		return false
+	}
+	if a.FreeText == nil || b.FreeText == nil {
+		return a.FreeText == b.FreeText
+	}
+	return *a.FreeText == *b.FreeText
 }
 
 // NewTranscript returns an empty transcript. tail closes the message list and the
@@ -118,7 +137,7 @@ func (t *Transcript) begin(req *llm.Request, key headKey, keep int) error {
 		buf = append(buf, old[m.start:m.end]...)
 		kept = append(kept, encoded{msg: m.msg, start: start, end: start + n, mark: moved(m.mark, start-m.start)})
 	}
-	key.tools = slices.Clone(key.tools)
+	key.tools, key.server = slices.Clone(key.tools), slices.Clone(key.server)
 	t.key, t.head, t.headMarks, t.buf, t.msgs = key, len(head), marks, buf, kept
 	t.sum, t.summed = newSum(), 0
 	return nil
@@ -145,13 +164,27 @@ func (t *Transcript) append(m *core.Message) {
 	before := len(t.buf)
 	t.buf = AppendComma(t.buf)
 	start := len(t.buf)
-	out, mark := t.enc.AppendMessage(t.buf, m)
+	out, mark := t.encode(m)
 	if len(out) == start { // nothing of it can be sent
 		t.buf, start = out[:before], before
 	} else {
 		t.buf = out
 	}
 	t.msgs = append(t.msgs, encoded{msg: m, start: start, end: len(t.buf), mark: mark})
+}
+
+func (t *Transcript) encode(m *core.Message) (out []byte, mark int) {
+	f, ok := t.enc.(Follower)
+	if !ok {
+		return t.enc.AppendMessage(t.buf, m)
+	}
+	var prev *core.Message
+	for i := len(t.msgs) - 1; i >= 0 && prev == nil; i-- {
+		if t.msgs[i].end > t.msgs[i].start {
+			prev = t.msgs[i].msg
+		}
+	}
+	return f.AppendFollowing(t.buf, prev, m)
 }
 
 func (t *Transcript) body() *Body {
