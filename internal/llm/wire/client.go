@@ -22,9 +22,19 @@ const (
 	byteLimitLong = 20 * time.Minute
 )
 
-// Auth says which header carries the key: "Authorization" with the prefix
-// "Bearer ", or "X-Api-Key" with none.
-type Auth struct{ Header, Prefix string }
+// Auth says how requests are authorised.
+type Auth struct {
+	// Header carries the key: "Authorization" with the prefix "Bearer ", or
+	// "X-Api-Key" with none. Empty where Transport does it; the key is then only
+	// kept out of errors.
+	Header, Prefix string
+	// Transport, where it is set, wraps what carries the requests: to sign each
+	// with its body's hash (req.GetBody gives it), to fetch a token, or to turn
+	// another framing of the answer into events. It runs in the goroutine that
+	// called Post. hide keeps a secret that it came by out of later errors. An
+	// *llm.Error that it returns needs neither Model nor URL.
+	Transport func(next http.RoundTripper, hide func(secret string)) http.RoundTripper
+}
 
 // Client sends the requests of one model over HTTP.
 type Client struct {
@@ -35,6 +45,7 @@ type Client struct {
 	limits  llm.TimeLimits
 	clock   core.Clock
 	http    *http.Client
+	idle    *http.Transport // whose waiting connections can be closed
 	secrets []string
 }
 
@@ -62,10 +73,16 @@ func New(cfg llm.ClientConfig, auth Auth) (*Client, error) {
 		c.secrets = appendSecret(c.secrets, v)
 	}
 	if cfg.Key != "" { // last, so that no configured header takes its place
-		c.header.Set(auth.Header, auth.Prefix+cfg.Key)
+		if auth.Header != "" {
+			c.header.Set(auth.Header, auth.Prefix+cfg.Key)
+		}
 		c.secrets = appendSecret(c.secrets, cfg.Key)
 	}
-	c.http = &http.Client{Transport: transport(c.limits.Connect), CheckRedirect: refuseRedirect}
+	c.idle = transport(c.limits.Connect)
+	c.http = &http.Client{Transport: c.idle, CheckRedirect: refuseRedirect}
+	if auth.Transport != nil {
+		c.http.Transport = auth.Transport(c.idle, func(s string) { c.secrets = appendSecret(c.secrets, s) })
+	}
 	return c, nil
 }
 
@@ -120,7 +137,7 @@ func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLa
 func (c *Client) Info() *llm.Info { return c.info }
 
 // CloseIdleConnections closes the connections that no request uses.
-func (c *Client) CloseIdleConnections() { c.http.CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() { c.idle.CloseIdleConnections() }
 
 // SetDefaultHeader adds a header of the wire format to each request, unless the
 // configuration has one.
@@ -130,26 +147,37 @@ func (c *Client) SetDefaultHeader(key, value string) {
 	}
 }
 
-// Post sends the body to base + path and returns once the answer's headers are
-// there. The error is an *llm.Error, or ctx's own.
+// Post sends the body, which may be nil, to base + path and returns once the
+// answer's headers are there. The error is an *llm.Error, or ctx's own.
 func (c *Client) Post(ctx context.Context, path string, body *Body) (*Reply, error) {
+	return c.send(ctx, http.MethodPost, path, body)
+}
+
+// Get asks for base + path, as Post sends.
+func (c *Client) Get(ctx context.Context, path string) (*Reply, error) {
+	return c.send(ctx, http.MethodGet, path, nil)
+}
+
+func (c *Client) send(ctx context.Context, method, path string, body *Body) (*Reply, error) {
 	target := c.base.JoinPath(path)
 	inner, cancel := context.WithCancelCause(ctx)
 	r := &Reply{client: c, parent: ctx, ctx: inner, cancel: cancel, url: withoutQuery(target)}
-	req, err := http.NewRequestWithContext(inner, http.MethodPost, target.String(), nil)
+	req, err := http.NewRequestWithContext(inner, method, target.String(), nil)
 	if err != nil {
 		cancel(nil)
 		return nil, r.wrap(llm.ErrBadRequest, "the request could not be made", err)
 	}
 	req.Header = c.header.Clone()
-	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "text/event-stream, application/json")
-	body.attach(req)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		body.attach(req)
+	}
 
 	r.dog = startWatchdog(c.clock, c.limits.FirstByte, waitFirstByte, cancel)
 	resp, err := c.http.Do(req) //nolint:bodyclose // Reply.Close closes it
 	if err != nil {
-		err = r.fail(unwrapURL(err))
+		err = r.named(r.fail(unwrapURL(err)))
 		r.Close()
 		return nil, err
 	}
@@ -159,6 +187,14 @@ func (c *Client) Post(ctx context.Context, path string, body *Body) (*Reply, err
 		return nil, err
 	}
 	return r, nil
+}
+
+// named puts model and address into an error that an Auth.Transport made.
+func (r *Reply) named(err error) error {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Model == "" {
+		e.Model, e.URL, e.Message = r.client.info.Spec, r.url, clip(r.client.redact(e.Message), maxMessage)
+	}
+	return err
 }
 
 func withoutQuery(u *url.URL) string {
