@@ -1,5 +1,7 @@
 package core
 
+import "slices"
+
 // Usage counts the tokens of one or more model requests. Input does not include
 // what was read from or written to the provider's prompt cache.
 type Usage struct {
@@ -41,6 +43,12 @@ type Price struct {
 	CacheWrite float64 `json:"cacheWrite,omitempty"`
 	// Search is in US dollars for one web search that the provider runs.
 	Search float64 `json:"search,omitempty"`
+	// LongOver is the size of a request's input in tokens, cache included, above
+	// which the whole request is dearer: LongInput and LongOutput are then factors
+	// on the prices above, LongInput on those of the cache too. 0 is one price for all.
+	LongOver   int     `json:"longOver,omitempty"`
+	LongInput  float64 `json:"longInput,omitempty"`
+	LongOutput float64 `json:"longOutput,omitempty"`
 	Known  bool    `json:"-"`
 }
 
@@ -50,12 +58,52 @@ type Cost struct {
 	Known bool    `json:"known"`
 }
 
-// Cost of the usage at this price; unreported tokens cost nothing here.
+// Add returns the sum, which is known only when both parts are.
+func (c Cost) Add(d Cost) Cost { return Cost{USD: c.USD + d.USD, Known: c.Known && d.Known} }
+
+// ModelUsage is what one model used and cost.
+type ModelUsage struct {
+	// Spec is provider/model as the user names it.
+	Spec  string `json:"model"`
+	Usage Usage  `json:"usage"`
+	Cost  Cost   `json:"cost"`
+	// UnreportedUSD is what Usage.Unreported costs at most; no part of Cost.
+	UnreportedUSD float64 `json:"unreportedUsd,omitempty"`
+	// Requests counts what was sent, tries that failed included.
+	Requests int `json:"requests"`
+}
+
+// ByModel sums usage up by model, in the order in which they were first used.
+type ByModel []ModelUsage
+
+// Add returns the sums with u in them; the list that it is called on stays as it is.
+func (b ByModel) Add(u ModelUsage) ByModel {
+	out := slices.Clone(b)
+	for i := range out {
+		m := &out[i]
+		if m.Spec != u.Spec {
+			continue
+		}
+		m.Usage, m.Cost = m.Usage.Add(u.Usage), m.Cost.Add(u.Cost)
+		m.UnreportedUSD += u.UnreportedUSD
+		m.Requests += u.Requests
+		return out
+	}
+	return append(out, u)
+}
+
+// Cost of one request's usage at this price; unreported tokens cost nothing here.
+// The usage of several requests together would be taken for one long request.
 func (p Price) Cost(u Usage) Cost {
 	if !p.Known {
 		return Cost{}
 	}
 	const million = 1e6
-	return Cost{Known: true, USD: (float64(u.Input)*p.Input+float64(u.Output)*p.Output+
-		float64(u.CacheRead)*p.CacheRead+float64(u.CacheWrite)*p.CacheWrite)/million + float64(u.Searches)*p.Search}
+	in := float64(u.Input)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite
+	out := float64(u.Output) * p.Output
+	if p.LongOver > 0 && u.Input+u.CacheRead+u.CacheWrite > p.LongOver {
+		in *= p.LongInput
+		out *= p.LongOutput
+	}
+	return Cost{Known: true, USD: (in+out)/million + float64(u.Searches)*p.Search}
 }

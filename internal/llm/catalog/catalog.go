@@ -1,7 +1,8 @@
 // Package catalog knows the models that providers offer: context windows,
 // output limits, prices and whether they can think. Its table is generated from
-// charm.land/catwalk and embedded as text; a look-up searches that text, so
-// that nothing is parsed at start and an unused catalogue costs no memory.
+// charm.land/catwalk and from extra.tsv, what that module lacks, and embedded as
+// text; a look-up searches that text, so that nothing is parsed at start and an
+// unused catalogue costs no memory.
 //
 // It never asks the network and never guesses: what is not in the table is
 // unknown.
@@ -23,15 +24,19 @@ import (
 //
 // and has a line for each model:
 //
-//	id, window, output limit, USD per million tokens in, out, cache read, cache write, flags, efforts
+//	id, window, output limit, USD per million tokens in, out, cache read, cache write, flags, efforts, long prompts
 //
 // separated by tabs. Both limits are in tokens, 0 where unknown; the four
 // prices are empty where nobody knows. Flags are t (thinks) and i (sees
 // images). Efforts are the provider's words for how hard to think, joined by
-// commas.
+// commas. Long prompts are 200000*2*1.5: above so many tokens of input, so many
+// times the price of input and of output.
 //
 //go:embed models.tsv
 var table string
+
+// AnthropicSearch is what one web search that Anthropic runs costs, in US dollars.
+const AnthropicSearch = 0.01
 
 // Entry is what is known of one model.
 type Entry struct {
@@ -47,8 +52,17 @@ type Entry struct {
 
 // Lookup finds a model by the provider's name and the provider's own id. A
 // dated snapshot (gpt-4o-2024-08-06, claude-sonnet-4-5-20250929) and the name
-// without the date stand for each other, unless both are listed.
+// without the date stand for each other, unless both are listed. Nothing else of
+// an id is taken to be the same: gpt-5 says nothing of gpt-5-turbo. The ids of
+// Bedrock and Vertex AI (provider bedrock, vertex) are known in all their spellings.
 func Lookup(provider, id string) (Entry, bool) {
+	if provider == "bedrock" || provider == "vertex" {
+		return cloud(provider, id)
+	}
+	return lookup(provider, id)
+}
+
+func lookup(provider, id string) (Entry, bool) {
 	body, ok := section(provider)
 	if !ok || id == "" || strings.ContainsAny(id, "\t\n") {
 		return Entry{}, false
@@ -72,7 +86,7 @@ func Lookup(provider, id string) (Entry, bool) {
 // Models lists what a provider offers, in the catalogue's order; nil for one
 // that the catalogue does not know.
 func Models(provider string) []Entry {
-	body, ok := section(provider)
+	body, ok := section(sectionOf(provider))
 	if !ok {
 		return nil
 	}
@@ -87,7 +101,7 @@ func Models(provider string) []Entry {
 
 // Default is the model to take when the user named none.
 func Default(provider string) (id string, ok bool) {
-	body, ok := section(provider)
+	body, ok := section(sectionOf(provider))
 	if !ok {
 		return "", false
 	}
@@ -113,7 +127,7 @@ func section(provider string) (string, bool) {
 }
 
 // fields is the number of columns of a model's line.
-const fields = 9
+const fields = 10
 
 func parse(provider, line string) (Entry, bool) {
 	f := strings.Split(line, "\t")
@@ -133,6 +147,14 @@ func parse(provider, line string) (Entry, bool) {
 	}
 	if f[8] != "" {
 		e.Efforts = strings.Split(f[8], ",")
+	}
+	if long := strings.Split(f[9], "*"); len(long) == 3 {
+		e.Price.LongOver, _ = strconv.Atoi(long[0])
+		e.Price.LongInput, _ = strconv.ParseFloat(long[1], 64)
+		e.Price.LongOutput, _ = strconv.ParseFloat(long[2], 64)
+	}
+	if provider == "anthropic" && e.Price.Known {
+		e.Price.Search = AnthropicSearch
 	}
 	return e, true
 }

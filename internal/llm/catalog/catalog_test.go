@@ -1,11 +1,9 @@
 package catalog
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
-	"charm.land/catwalk/pkg/embedded"
 	"github.com/google/go-cmp/cmp"
 
 	"garuda/internal/core"
@@ -17,17 +15,21 @@ func TestLookup(t *testing.T) {
 		want         Entry
 		ok           bool
 	}{
-		{"anthropic", "claude-sonnet-4-6", Entry{Provider: "anthropic", ID: "claude-sonnet-4-6", ContextWindow: 200_000, MaxOutput: 128_000,
-			Price:  core.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Known: true},
+		{"anthropic", "claude-sonnet-4-6", Entry{Provider: "anthropic", ID: "claude-sonnet-4-6", ContextWindow: 1_000_000, MaxOutput: 128_000,
+			Price:  core.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Search: 0.01, Known: true},
 			Thinks: true, Images: true, Efforts: []string{"low", "medium", "high", "max"}}, true},
 		{"openai", "gpt-4o", Entry{Provider: "openai", ID: "gpt-4o", ContextWindow: 128_000, MaxOutput: 8192,
 			Price: core.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5, Known: true}, Images: true}, true},
 		{"openai", "gpt-4o-2024-08-06", Entry{Provider: "openai", ID: "gpt-4o-2024-08-06", ContextWindow: 128_000, MaxOutput: 8192,
 			Price: core.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5, Known: true}, Images: true}, true},
 		{"anthropic", "claude-haiku-4-5", Entry{Provider: "anthropic", ID: "claude-haiku-4-5", ContextWindow: 200_000, MaxOutput: 64_000,
-			Price: core.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25, Known: true}, Thinks: true, Images: true}, true},
+			Price: core.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25, Search: 0.01, Known: true}, Thinks: true, Images: true}, true},
 		{"anthropic", "claude", Entry{}, false},
-		{"anthropic", "claude-opus-5-5", Entry{}, false}, // a new model is not its predecessor
+		{"anthropic", "claude-opus-5-7", Entry{}, false}, // a new model is not its predecessor
+		{"openai", "gpt-5-codex-mini", Entry{}, false},
+		{"openai", "gpt-5.4-2026-03-05", Entry{Provider: "openai", ID: "gpt-5.4-2026-03-05", ContextWindow: 1_050_000, MaxOutput: 128_000,
+			Price: core.Price{Input: 2.5, Output: 15, CacheRead: 0.25, CacheWrite: 2.5, Known: true, LongOver: 272_000, LongInput: 2, LongOutput: 1.5}, Thinks: true, Images: true,
+			Efforts: []string{"low", "medium", "high", "xhigh"}}, true},
 		{"anthropic", "gpt-4o", Entry{}, false},
 		{"anthropic", "", Entry{}, false},
 		{"anthropic", "@anthropic", Entry{}, false},
@@ -43,30 +45,81 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Every model of the module can be found, and its numbers make sense.
-func TestEveryModel(t *testing.T) {
-	for _, p := range embedded.GetAll() {
-		provider := string(p.ID)
+// Every row can be found, and its numbers make sense.
+func TestEveryRow(t *testing.T) {
+	rows := 0
+	for line := range strings.Lines(table) {
+		provider, ok := strings.CutPrefix(line, "@")
+		if !ok {
+			continue
+		}
+		provider, def, _ := strings.Cut(strings.TrimSuffix(provider, "\n"), "\t")
 		all := Models(provider)
-		if len(all) != len(p.Models) {
-			t.Fatalf("%s: %d models in the table, %d in the module", provider, len(all), len(p.Models))
+		if id, ok := Default(provider); id != def || !ok {
+			t.Errorf("Default(%s) = %q, want %q", provider, id, def)
 		}
-		if id, _ := Default(provider); id != p.DefaultLargeModelID {
-			t.Errorf("Default(%s) = %q", provider, id)
+		if _, ok := lookup(provider, def); !ok {
+			t.Errorf("%s: its default %q is not listed", provider, def)
 		}
-		for i, m := range p.Models {
-			e, ok := Lookup(provider, m.ID)
-			if !ok || e.ID != m.ID || all[i].ID != m.ID || strings.ContainsAny(m.ID, "\t\n") || m.ID[0] == '@' {
-				t.Errorf("%s/%s: found %v as %q", provider, m.ID, ok, e.ID)
+		for _, e := range all {
+			rows++
+			if got, ok := lookup(provider, e.ID); !ok || !cmp.Equal(got, e) || strings.ContainsAny(e.ID, "\t\n") || e.ID[0] == '@' {
+				t.Errorf("%s/%s: found %v, %+v", provider, e.ID, ok, got)
 			}
-			if int64(e.ContextWindow) != m.ContextWindow || int64(e.MaxOutput) != m.DefaultMaxTokens || e.Thinks != m.CanReason ||
-				e.Images != m.SupportsImages || !slices.Equal(e.Efforts, m.ReasoningLevels) {
-				t.Errorf("%s/%s: %+v is not %+v", provider, m.ID, e, m)
+			if e.ContextWindow <= 0 || e.MaxOutput < 0 || e.MaxOutput > e.ContextWindow {
+				t.Errorf("%s/%s: window %d, output %d", provider, e.ID, e.ContextWindow, e.MaxOutput)
 			}
-			if pr := e.Price; pr.Known && (pr.Input < 0 || pr.Output < 0 || pr.CacheRead < 0 ||
-				pr.CacheRead > pr.Input || pr.CacheWrite < pr.Input) {
-				t.Errorf("%s/%s: price %+v", provider, m.ID, pr)
+			pr := e.Price
+			if !pr.Known {
+				if !cmp.Equal(pr, core.Price{}) {
+					t.Errorf("%s/%s: an unknown price of %+v", provider, e.ID, pr)
+				}
+				continue
 			}
+			if pr.Input < 0 || pr.Output < 0 || pr.CacheRead < 0 || pr.CacheRead > pr.Input || pr.CacheWrite < pr.Input || pr.Input > 1000 || pr.Output > 5000 {
+				t.Errorf("%s/%s: price %+v", provider, e.ID, pr)
+			}
+			if long := pr.LongOver != 0; long && (pr.LongInput < 1 || pr.LongOutput < 1 || pr.LongOver > e.ContextWindow) || !long && pr.LongInput+pr.LongOutput != 0 {
+				t.Errorf("%s/%s: price of long prompts %+v", provider, e.ID, pr)
+			}
+		}
+	}
+	if lines := strings.Count(table, "\n") - strings.Count(table, "\n@") - 1; rows != lines {
+		t.Errorf("%d rows were read of %d", rows, lines)
+	}
+}
+
+// Bedrock and Vertex AI have other ids for the same models.
+func TestCloudIDs(t *testing.T) {
+	tests := []struct {
+		provider, id string
+		window       int
+		input        float64 // 0: unknown
+	}{
+		{"bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, 3},
+		{"bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, 3},
+		{"bedrock", "eu.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, 3.3},
+		{"bedrock", "apac.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000, 0},
+		{"bedrock", "global.anthropic.claude-opus-4-6-v1", 1_000_000, 5},
+		{"bedrock", "us.anthropic.claude-opus-5-20260724-v1:0", 1_000_000, 5},
+		{"bedrock", "us.anthropic.claude-opus-5-5-v1:0", 1_000_000, 0},
+		{"bedrock", "us.anthropic.claude-opus-5-7-v1:0", 0, 0},
+		{"bedrock", "us.amazon.nova-pro-v1:0", 0, 0},
+		{"bedrock", "", 0, 0},
+		{"bedrock", "us.", 0, 0},
+		{"vertex", "claude-sonnet-4-5@20250929", 200_000, 3},
+		{"vertex", "claude-sonnet-4-5", 200_000, 3},
+		{"vertex", "claude-opus-5@20260724", 1_000_000, 0},
+		{"vertex", "gemini-2.5-pro", 1_048_576, 1.25},
+		{"vertex", "claude-nothing@20260724", 0, 0},
+	}
+	for _, tt := range tests {
+		e, ok := Lookup(tt.provider, tt.id)
+		if ok != (tt.window > 0) || e.ContextWindow != tt.window || e.Price.Input != tt.input || e.Price.Known != (tt.input > 0) {
+			t.Errorf("Lookup(%s, %q) = %+v, %v", tt.provider, tt.id, e, ok)
+		}
+		if ok && (e.ID != tt.id || e.Provider != tt.provider) {
+			t.Errorf("Lookup(%s, %q) calls itself %s/%s", tt.provider, tt.id, e.Provider, e.ID)
 		}
 	}
 }
@@ -78,8 +131,12 @@ func TestAlias(t *testing.T) {
 			t.Errorf("Alias(%q) = %q, %v", family, id, ok)
 		}
 	}
-	if id, _ := Alias("sonnet"); id != "claude-sonnet-5" {
-		t.Errorf("sonnet is %q, not the newest", id)
+	for family, want := range map[string]string{
+		"haiku": "claude-haiku-5-5", "sonnet": "claude-sonnet-5-5", "opus": "claude-opus-5-5", "fable": "claude-fable-5-2",
+	} {
+		if id, _ := Alias(family); id != want {
+			t.Errorf("%s is %q, not the newest, %s", family, id, want)
+		}
 	}
 	for _, no := range []string{"", "claude", "gpt", "sonnet-4-5"} {
 		if id, ok := Alias(no); ok {
