@@ -34,6 +34,8 @@ type actor struct {
 	conv    conversation
 	journal *recorder
 	budget  turn.Budget
+	// thinking is how much the model thinks from the next turn on.
+	thinking llm.ThinkingLevel
 	// notes go with the next message, in the order they arose.
 	notes []core.Block
 	// toldModel is the model that the conversation was last told of.
@@ -44,7 +46,10 @@ type actor struct {
 const noteModel = "model"
 
 func newActor(s *Session) *actor {
-	a := &actor{s: s, questions: questions{publish: s.log.publish}, toldModel: s.cfg.Model.Info().Spec}
+	a := &actor{
+		s: s, questions: questions{publish: s.log.publish},
+		toldModel: s.cfg.Model.Info().Spec, thinking: s.cfg.Thinking,
+	}
 	a.conv.fixedBytes = len(s.cfg.System)
 	for _, t := range s.cfg.Tools {
 		a.conv.fixedBytes += len(t.Name) + len(t.Description) + len(t.Schema) + blockOverhead
@@ -66,24 +71,32 @@ func (a *actor) restore(h *session.History) {
 	for _, m := range h.Messages {
 		a.conv.append(m)
 	}
-	a.totals = Totals{Usage: h.Usage, Cost: h.Cost, Turns: h.Turns, Steps: h.Steps}
+	a.totals = Totals{
+		Usage: h.Usage, Cost: h.Cost, UnreportedUSD: h.UnreportedUSD, Models: h.Models, Turns: h.Turns, Steps: h.Steps,
+	}
 	a.totals.Cost.Known = h.Cost.Known || h.Steps == 0
 	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD+h.UnreportedUSD
-	if h.Asking {
-		a.bookLost()
+	if h.Thinking != nil && llm.ThinkingLevel(*h.Thinking).Valid() {
+		a.thinking = llm.ThinkingLevel(*h.Thinking)
 	}
-	a.toldModel = h.Model
+	if h.Asking {
+		a.bookLost(h.Model)
+	}
+	a.toldModel = h.Told
 	a.noteModel(a.s.cfg.Model.Info().Spec)
 }
 
-// bookLost books the request that may have been on its way when the program was
-// killed: nobody will say what it cost.
-func (a *actor) bookLost() {
+// bookLost books the request that may have been on its way to this model when the
+// program was killed: nobody will say what it cost. Where another model is in use
+// now, its price is the one that is known.
+func (a *actor) bookLost(model string) {
 	whole, _ := a.conv.estimate()
-	r := turn.Reserve(whole, 0, 0, outputLimit(&a.s.cfg), a.s.cfg.Model.Info().Price)
-	a.totals.Usage.Unreported += r.Tokens
+	r := turn.Reserve(whole, 0, 0, a.outputLimit(), a.s.cfg.Model.Info().Price)
+	a.totals.book(unreported(model, r))
 	a.budget.Settle(r, false, core.Usage{}, core.Cost{})
-	a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: "the program ended while a request may have been on its way"})
+	a.journal.append(&session.Unreported{
+		Tokens: r.Tokens, USD: r.USD, Model: model, Reason: "the program ended while a request may have been on its way",
+	})
 }
 
 // noteModel tells the model in use of itself, where the conversation was last
@@ -165,8 +178,9 @@ func (a *actor) turnEnded(r *TurnResult) {
 	a.cancelTurn, a.turnDone = nil, nil
 	a.totals.Turns++
 	a.totals.Steps += r.Steps
-	a.totals.Usage = a.totals.Usage.Add(r.Usage)
-	a.totals.Cost = addCost(a.totals.Cost, r.Cost)
+	for _, m := range r.Models {
+		a.totals.book(m)
+	}
 	r.Session = a.totals
 	if r.End == core.EndInterrupted {
 		a.notes = append(a.notes, stoppedNote())
@@ -202,6 +216,32 @@ func (a *actor) setMode(mode string) error {
 	return nil
 }
 
+// setThinking changes how much the model thinks, for turns that begin after it.
+func (a *actor) setThinking(level llm.ThinkingLevel) error {
+	if !level.Valid() {
+		return fmt.Errorf("change the thinking: there is no level %q; it is off, low, medium, high, xhigh or max", string(level))
+	}
+	if level == a.thinking {
+		return nil
+	}
+	a.thinking = level
+	a.journal.append(&session.Thinking{Choice: string(level)})
+	return nil
+}
+
+// outputLimit is how many tokens a request may ask for at most.
+func (a *actor) outputLimit() int {
+	info := a.s.cfg.Model.Info()
+	n := a.s.cfg.Limits.MaxOutput
+	if n <= 0 {
+		return llm.MaxTokens(info, a.thinking)
+	}
+	if info.MaxOutput > 0 {
+		n = min(n, info.MaxOutput)
+	}
+	return n
+}
+
 // setModel drops what is bound to the model before; its caches start anew.
 func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	if a.cancelTurn != nil {
@@ -222,11 +262,6 @@ func (a *actor) close() {
 	a.closing = true
 	a.queue = nil
 	a.stopTurn()
-}
-
-// addCost is the sum, which is known only when both parts are.
-func addCost(a, b core.Cost) core.Cost {
-	return core.Cost{USD: a.USD + b.USD, Known: a.Known && b.Known}
 }
 
 // questions puts one question at a time, in order.

@@ -40,7 +40,8 @@ type Limits struct {
 	MaxSteps    int
 	TokenBudget int
 	SpendUSD    float64
-	// MaxOutput is the output limit of a request in tokens.
+	// MaxOutput is the output limit of a request in tokens; 0 means
+	// llm.MaxTokens for the model and how much it thinks.
 	MaxOutput int
 }
 
@@ -55,7 +56,12 @@ type Config struct {
 	Pipeline *tool.Pipeline
 	Modes    Modes
 	Limits   Limits
+	// Thinking is how much the model thinks, until SetThinking; a resumed session
+	// goes on with what was chosen in it.
 	Thinking llm.ThinkingLevel
+	// DropThinking sends no thinking of turns before back to the model. That of
+	// the turn that runs always goes back, since providers want it.
+	DropThinking bool
 	// OpenJournal is called before the first message is taken; nil for a session
 	// in memory only. Its error is shown, and the session goes on in memory.
 	OpenJournal func() (Journal, error)
@@ -69,17 +75,11 @@ type Config struct {
 	Jitter func() float64
 }
 
-const (
-	defaultMaxSteps  = 50
-	defaultMaxOutput = 8192
-)
+const defaultMaxSteps = 50
 
 func (c *Config) setDefaults() {
 	if c.Limits.MaxSteps <= 0 {
 		c.Limits.MaxSteps = defaultMaxSteps
-	}
-	if c.Limits.MaxOutput <= 0 {
-		c.Limits.MaxOutput = defaultMaxOutput
 	}
 	if c.Clock == nil {
 		c.Clock = core.SystemClock
@@ -145,12 +145,33 @@ func (s *Session) Model() *llm.Info {
 }
 
 // SetModel goes on with the same conversation and another model, with this
-// output limit in tokens. It is refused while a turn runs.
+// output limit in tokens; 0 means llm.MaxTokens for the model and how much it
+// thinks. It is refused while a turn runs.
 func (s *Session) SetModel(m llm.Model, maxOutput int) error {
 	var err error
 	s.do(func(a *actor) { err = a.setModel(m, maxOutput) })
 	return err
 }
+
+// Thinking is how much the model thinks from the next message on.
+func (s *Session) Thinking() llm.ThinkingLevel {
+	level := s.cfg.Thinking
+	s.do(func(a *actor) { level = a.thinking })
+	return level
+}
+
+// SetThinking changes how much the model thinks, from the next message on;
+// llm.ThinkDefault leaves it to the model, llm.ThinkOff turns it off where the
+// model lets it. The output limit follows, where it was not set by hand. The
+// choice goes with the session. An unknown level is an error.
+func (s *Session) SetThinking(level llm.ThinkingLevel) error {
+	var err error
+	s.do(func(a *actor) { err = a.setThinking(level) })
+	return err
+}
+
+// Notify shows a line to everyone who is subscribed.
+func (s *Session) Notify(text string) { s.log.publish(Notice{Text: text}) }
 
 // Subscribe reads the session's events from number from on (0 for all that are kept).
 func (s *Session) Subscribe(from int64) *Subscription { return s.log.subscribe(from) }

@@ -57,11 +57,37 @@ type Answered struct {
 	Cost     core.Cost
 }
 
-// Retrying says that a request failed and is sent again after Wait.
+// ServerTool is a tool that the provider runs: begun, and Done with its result.
+type ServerTool llm.ServerTool
+
+// Retrying says that a request failed for the Attempt-th time and is sent again
+// after Wait, at the time Until. RetryEnded follows when the wait is over,
+// whatever ended it.
 type Retrying struct {
 	Attempt, Max int
 	Wait         time.Duration
-	Err          *llm.Error
+	Until        time.Time
+	// Reason is why in a few words ("rate limit"); Err has the whole of it.
+	Reason string
+	Err    *llm.Error
+}
+
+// RetryEnded says that the wait of a Retrying is over. Sent is false when it was
+// cut off, by a person or the turn's time limit, and nothing is sent again.
+type RetryEnded struct {
+	Attempt int
+	Sent    bool
+}
+
+// Compacted says that the conversation was made smaller; a Notice before it says
+// so to a person. Stage is 1 where old results, or images that were refused, gave
+// way to notes. Before and After are estimates of the request in tokens, Changed
+// counts the blocks that gave way.
+type Compacted struct {
+	Stage         int
+	Reason        string
+	Before, After int
+	Changed       int
 }
 
 // Notice is one line for the person.
@@ -97,10 +123,12 @@ type TurnResult struct {
 	// RawStop is the last response's own word for why it stopped.
 	RawStop string
 	// Text is the last response's visible text.
-	Text     string
-	Steps    int
-	Usage    core.Usage
-	Cost     core.Cost
+	Text  string
+	Steps int
+	Usage core.Usage
+	Cost  core.Cost
+	// Models are Usage and Cost by model.
+	Models   core.ByModel
 	APITime  time.Duration
 	Duration time.Duration
 	Denials  []Denial
@@ -114,9 +142,17 @@ type TurnResult struct {
 type Totals struct {
 	Usage core.Usage
 	Cost  core.Cost
-	Turns int
-	Steps int
+	// UnreportedUSD is what Usage.Unreported costs at most; no part of Cost.
+	UnreportedUSD float64
+	// Models are the same by model, in the order of their first use. The list is
+	// never changed once it was given out.
+	Models core.ByModel
+	Turns  int
+	Steps  int
 }
+
+// ModelUsage is one model's part of Totals or of a TurnResult.
+type ModelUsage = core.ModelUsage
 
 // Denial is one refused call.
 type Denial struct {
@@ -136,7 +172,10 @@ func (ToolOutput) engineEvent()    {}
 func (ToolEnded) engineEvent()     {}
 func (Results) engineEvent()       {}
 func (Answered) engineEvent()      {}
+func (ServerTool) engineEvent()    {}
 func (Retrying) engineEvent()      {}
+func (RetryEnded) engineEvent()    {}
+func (Compacted) engineEvent()     {}
 func (Notice) engineEvent()        {}
 func (BudgetWarning) engineEvent() {}
 func (StepEnded) engineEvent()     {}

@@ -20,9 +20,12 @@ type turnRun struct {
 	cfg       *Config
 	prompt    Prompt
 	result    TurnResult
+	thinking  llm.ThinkingLevel
 	maxTokens int
 	repeats   turn.Repeats
-	lastAPI   time.Duration
+	// lastAPI and lastCost are those of the newest response.
+	lastAPI  time.Duration
+	lastCost core.Cost
 }
 
 // errBudget ends a turn whose next request would not fit the budget.
@@ -33,16 +36,7 @@ func (e errBudget) Error() string {
 }
 
 func (a *actor) newTurn(p Prompt) *turnRun {
-	return &turnRun{a: a, cfg: &a.s.cfg, prompt: p, maxTokens: outputLimit(&a.s.cfg)}
-}
-
-// outputLimit is the session's output limit within what the model can give.
-func outputLimit(cfg *Config) int {
-	n := cfg.Limits.MaxOutput
-	if m := cfg.Model.Info().MaxOutput; m > 0 {
-		n = min(n, m)
-	}
-	return n
+	return &turnRun{a: a, cfg: &a.s.cfg, prompt: p, thinking: a.thinking, maxTokens: a.outputLimit()}
 }
 
 func (t *turnRun) run(ctx context.Context) *TurnResult {
@@ -221,16 +215,13 @@ func modelMax(info *llm.Info) int {
 // which nothing is left was paid for all the same, but is no part of the
 // conversation: nothing empty can be sent again.
 func (t *turnRun) record(resp *llm.Response, kept *core.Message) {
-	cost := t.cfg.Model.Info().Price.Cost(resp.Usage)
-	t.result.Usage = t.result.Usage.Add(resp.Usage)
-	t.result.Cost = addCost(t.result.Cost, cost)
 	if len(kept.Blocks) == 0 {
 		kept = nil
 	}
 	t.a.journal.append(&session.Assistant{
 		Step: t.result.Steps, Message: kept, Stop: resp.Stop, RawStop: resp.RawStop,
 		ResponseID: resp.ID, Model: resp.Model, Usage: resp.Usage, UsageReported: resp.UsageReported,
-		Cost: cost, APIMs: t.lastAPI.Milliseconds(), RequestHash: resp.RequestHash,
+		Cost: t.lastCost, APIMs: t.lastAPI.Milliseconds(), RequestHash: resp.RequestHash,
 	})
 	if kept == nil {
 		return
@@ -242,7 +233,7 @@ func (t *turnRun) record(resp *llm.Response, kept *core.Message) {
 	}
 	shown := *resp
 	shown.Message = kept
-	t.publish(Answered{Step: t.result.Steps, Response: &shown, Cost: cost})
+	t.publish(Answered{Step: t.result.Steps, Response: &shown, Cost: t.lastCost})
 }
 
 func (t *turnRun) publish(e Event) { t.a.s.log.publish(e) }

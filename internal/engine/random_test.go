@@ -305,8 +305,8 @@ func (w *world) check(t *rapid.T) {
 	}
 	w.checkConversation(t)
 	total := w.s.Totals() // nothing: the session is closed
-	if total != (Totals{}) {
-		t.Errorf("a closed session answered %+v", total)
+	if d := cmp.Diff(Totals{}, total); d != "" {
+		t.Errorf("a closed session answered %s", d)
 	}
 	if first.last != nil && first.last.Session.Usage != first.usage {
 		t.Errorf("the turns' usage is %+v, the session's %+v", first.usage, first.last.Session.Usage)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
@@ -52,8 +53,38 @@ func (t *turnRun) waitBeforeRetry(ctx context.Context, e *llm.Error, failed int)
 	case !again:
 		return e
 	}
-	t.publish(Retrying{Attempt: failed, Max: turn.MaxRetries, Wait: wait, Err: e})
-	return t.cfg.Clock.Sleep(ctx, wait)
+	t.publish(Retrying{
+		Attempt: failed, Max: turn.MaxRetries, Wait: wait, Until: t.cfg.Clock.Now().Add(wait), Reason: inWords(e), Err: e,
+	})
+	err := t.cfg.Clock.Sleep(ctx, wait)
+	t.publish(RetryEnded{Attempt: failed, Sent: err == nil})
+	return err
+}
+
+// inWords says why a request failed, in a few words.
+func inWords(e *llm.Error) string {
+	switch e.Kind {
+	case llm.ErrRateLimit:
+		return "rate limit"
+	case llm.ErrOverloaded:
+		return "the server is overloaded"
+	case llm.ErrServer:
+		if e.Status != 0 {
+			return fmt.Sprintf("server error %d", e.Status)
+		}
+		return "server error"
+	case llm.ErrIdle:
+		return "no answer in time"
+	case llm.ErrRefused:
+		return "connection refused"
+	case llm.ErrNetwork, llm.ErrProtocol:
+		if e.Streaming {
+			return "the answer broke off"
+		}
+		return "connection failed"
+	case llm.ErrAuth, llm.ErrQuota, llm.ErrContextOverflow, llm.ErrTooLarge, llm.ErrBadRequest:
+	}
+	return strings.ReplaceAll(string(e.Kind), "_", " ")
 }
 
 // validate makes sure that what is sent can be sent, and says what it mended.
@@ -95,19 +126,25 @@ func (t *turnRun) reserve() (turn.Reservation, error) {
 // settle books what the attempt cost. Where the provider did not say, the whole
 // reservation is spent, and every sum is "at least" from then on.
 func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
+	info := t.cfg.Model.Info()
 	reported := err == nil && resp.UsageReported
-	var used core.Usage
+	booked := unreported(info.Spec, r)
+	t.lastCost = info.Price.Cost(core.Usage{})
+	if err == nil {
+		t.lastCost = info.Price.Cost(resp.Usage)
+		booked.Cost = t.lastCost
+	}
 	if reported {
-		used = resp.Usage
+		booked.Usage, booked.UnreportedUSD = resp.Usage, 0
 	} else {
 		reason := "the provider reported no usage"
 		if err != nil {
 			reason = err.Error()
 		}
-		t.result.Usage.Unreported += r.Tokens
-		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason})
+		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec})
 	}
-	t.a.budget.Settle(r, reported, used, t.cfg.Model.Info().Price.Cost(used))
+	t.result.book(booked)
+	t.a.budget.Settle(r, reported, booked.Usage, booked.Cost)
 	if what := t.a.budget.Warn(); what != "" {
 		t.publish(BudgetWarning{Text: "80 % of " + what + " are spent"})
 	}
@@ -119,7 +156,7 @@ func (t *turnRun) attempt(ctx context.Context) (*llm.Response, error) {
 	start := t.cfg.Clock.Now()
 	resp, err := t.cfg.Model.Stream(ctx, &llm.Request{
 		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.messages,
-		MaxTokens: t.maxTokens, Thinking: t.cfg.Thinking, SessionID: t.cfg.ID,
+		MaxTokens: t.maxTokens, Thinking: t.thinking, SessionID: t.cfg.ID,
 	}, show.event)
 	t.lastAPI = t.cfg.Clock.Now().Sub(start)
 	t.result.APITime += t.lastAPI
@@ -145,6 +182,9 @@ func (s *streamed) event(e llm.Event) {
 	case llm.ToolCallStarted:
 		s.end(false)
 		s.log.publish(ToolStarted{ID: e.ID, Name: e.Name})
+	case llm.ServerTool:
+		s.end(false)
+		s.log.publish(ServerTool(e))
 	case llm.Notice:
 		s.log.publish(Notice{Text: e.Text})
 	}

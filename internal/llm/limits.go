@@ -25,3 +25,12 @@ func MaxTokens(info *Info, level ThinkingLevel) int {
 	}
 	return n
 }
+
+// Valid reports whether the level is one of this package's.
+func (l ThinkingLevel) Valid() bool {
+	switch l {
+	case ThinkDefault, ThinkOff, ThinkLow, ThinkMedium, ThinkHigh, ThinkXHigh, ThinkMax:
+		return true
+	}
+	return false
+}

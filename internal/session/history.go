@@ -1,6 +1,9 @@
 package session
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"garuda/internal/core"
@@ -21,6 +24,8 @@ type History struct {
 	Cost core.Cost
 	// UnreportedUSD is what requests cost at most whose usage nobody reported.
 	UnreportedUSD float64
+	// Models are Usage, Cost and UnreportedUSD by model.
+	Models core.ByModel
 	// Asking is true when the journal breaks off where the model was to answer: a
 	// request may have been on its way.
 	Asking bool
@@ -29,6 +34,10 @@ type History struct {
 	// Context is the size in tokens of the last request with its answer.
 	Context int
 	Model   string
+	// Told is the model that the conversation was last told of.
+	Told string
+	// Thinking is the last choice of how much the model thinks; nil when there was none.
+	Thinking *string
 	// Mode is the last one recorded; empty when it never changed. The journal
 	// lies in the project, so this is a wish, and not a permission.
 	Mode    string
@@ -52,25 +61,27 @@ type History struct {
 func rebuild(id, file string, l *loaded) *History {
 	h := &History{ID: id, LastSeq: l.lastSeq, Notices: l.notices(file)}
 	var totals Totals
+	var mends []string
 	for _, r := range l.records {
-		h.apply(r)
+		mends = append(mends, h.apply(r)...)
 		totals.add(r.rec)
 		h.Updated = r.env.T
 	}
 	h.Turns, h.Steps, h.Usage, h.Cost = totals.Turns, totals.Steps, totals.Usage, totals.Cost
-	h.Title, h.UnreportedUSD = totals.Title, totals.UnreportedUSD
-	fixed, mends := core.Validate(h.Messages)
+	h.Title, h.UnreportedUSD, h.Models = totals.Title, totals.UnreportedUSD, totals.Models
+	fixed, more := core.Validate(h.Messages)
 	h.Messages = fixed
-	for _, m := range mends {
+	for _, m := range append(mends, more...) {
 		h.Notices = append(h.Notices, file+": "+m)
 	}
 	return h
 }
 
-func (h *History) apply(r loadedRecord) {
+// apply takes up one record and says what it had to mend.
+func (h *History) apply(r loadedRecord) (mends []string) {
 	switch rec := r.rec.(type) {
 	case *Start:
-		h.Start, h.Model = rec, rec.Model
+		h.Start, h.Model, h.Told = rec, rec.Model, rec.Model
 	case *Resume:
 		h.switchModel(rec.Model)
 		h.Asking = false // whoever resumed has booked it
@@ -81,7 +92,7 @@ func (h *History) apply(r loadedRecord) {
 		if h.Prompt == "" && rec.Message != nil {
 			h.Prompt = firstWords(rec.Message)
 		}
-		h.Notes, h.LastEnd, h.Asking = nil, "", true
+		h.Notes, h.LastEnd, h.Asking, h.Told = nil, "", true, h.Model
 		h.message(r.env, rec.Message)
 	case *Assistant:
 		if rec.UsageReported {
@@ -95,6 +106,10 @@ func (h *History) apply(r loadedRecord) {
 	case *Continue:
 		h.Asking = true
 		h.message(r.env, rec.Message)
+	case *Compaction:
+		return h.compact(r.env, rec)
+	case *Thinking:
+		h.Thinking = &rec.Choice
 	case *Mode:
 		h.Mode = rec.Mode
 	case *Note:
@@ -106,6 +121,7 @@ func (h *History) apply(r loadedRecord) {
 	case *End:
 		h.LastEnd, h.Asking = rec.StopReason, false
 	}
+	return nil
 }
 
 func (h *History) message(env envelope, m *core.Message) {
@@ -118,6 +134,61 @@ func (h *History) message(env envelope, m *core.Message) {
 	}
 }
 
+// compact puts the messages of a compaction in place of those they stand for. One
+// whose place is lost, in a damaged journal, is left out and said.
+func (h *History) compact(env envelope, c *Compaction) (mends []string) {
+	// The places were counted in a conversation that could be sent.
+	fixed, mends := core.Validate(h.Messages)
+	h.Messages = slices.Clone(fixed)
+	first := len(h.Messages)
+	for _, p := range c.Messages {
+		at := h.placeOf(p)
+		if at < 0 {
+			mends = append(mends, fmt.Sprintf("a message that was made smaller (number %d) is not where it was; it stays whole", p.At+1))
+			continue
+		}
+		h.Messages[at] = p.Message
+		first = min(first, at)
+	}
+	if env.redacted && !h.Redacted {
+		h.Redacted = true
+		h.Messages = append(h.Messages[:first:first], unbound(h.Messages[first:], true)...)
+	}
+	return mends
+}
+
+// placeOf finds the message that p stands for: the one that answers the same
+// calls, nearest to p's place; -1 when there is none.
+func (h *History) placeOf(p Placed) int {
+	if p.At >= 0 && p.At < len(h.Messages) && alike(h.Messages[p.At], p.Message) {
+		return p.At
+	}
+	best := -1
+	for i, m := range h.Messages {
+		if alike(m, p.Message) && (best < 0 || distance(i, p.At) < distance(best, p.At)) {
+			best = i
+		}
+	}
+	return best
+}
+
+func distance(a, b int) int { return max(a-b, b-a) }
+
+// alike reports whether one of two messages of the user may stand for the other:
+// as many blocks, and results for the same calls.
+func alike(a, b *core.Message) bool {
+	if a == nil || b == nil || a.Role != core.RoleUser || b.Role != core.RoleUser || len(a.Blocks) != len(b.Blocks) {
+		return false
+	}
+	for i := range a.Blocks {
+		isResult := a.Blocks[i].Type == core.BlockToolResult
+		if isResult != (b.Blocks[i].Type == core.BlockToolResult) || isResult && a.Blocks[i].ID != b.Blocks[i].ID {
+			return false
+		}
+	}
+	return true
+}
+
 func (h *History) switchModel(to string) {
 	if h.Model != "" && to != "" && to != h.Model {
 		h.Messages = WithoutThinking(h.Messages)
@@ -128,13 +199,15 @@ func (h *History) switchModel(to string) {
 }
 
 // WithoutThinking returns the conversation as another model may get it: without
-// thinking and without the bytes that the former model bound to its calls.
+// thinking and without the bytes that the former model bound to its words and calls.
 // Messages that hold neither keep their address; an answer that was nothing but
 // thinking is left out.
-func WithoutThinking(msgs []*core.Message) []*core.Message {
+func WithoutThinking(msgs []*core.Message) []*core.Message { return unbound(msgs, false) }
+
+func unbound(msgs []*core.Message, whole bool) []*core.Message {
 	out := make([]*core.Message, 0, len(msgs))
 	for _, m := range msgs {
-		if m = unbind(m, false); m != nil {
+		if m = unbind(m, whole); m != nil {
 			out = append(out, m)
 		}
 	}
@@ -147,23 +220,23 @@ func unbind(m *core.Message, whole bool) *core.Message {
 	if m == nil || m.Role != core.RoleAssistant {
 		return m
 	}
-	bound := func(b *core.Block) bool {
+	goes := func(b *core.Block) bool {
 		return b.Type == core.BlockThinking || whole && b.Type == core.BlockOpaque
 	}
-	sound := true
-	for i := range m.Blocks {
-		sound = sound && !bound(&m.Blocks[i]) && (m.Blocks[i].Type != core.BlockToolUse || m.Blocks[i].Opaque == "")
-	}
-	if sound {
+	carries := func(b *core.Block) bool { return b.Type != core.BlockOpaque && b.Opaque != "" }
+	if !slices.ContainsFunc(m.Blocks, func(b core.Block) bool { return goes(&b) || carries(&b) }) {
 		return m
 	}
 	var kept []core.Block
 	for _, b := range m.Blocks {
-		if bound(&b) {
+		if goes(&b) {
 			continue
 		}
-		if b.Type == core.BlockToolUse {
+		if carries(&b) {
 			b.Opaque, b.Provider = "", ""
+			if b.Type == core.BlockText && strings.TrimSpace(b.Text) == "" {
+				continue // it stood for nothing else
+			}
 		}
 		kept = append(kept, b)
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -348,8 +349,17 @@ func (t *Totals) add(rec Record) {
 		t.Steps++
 		t.Usage = t.Usage.Add(r.Usage)
 		t.Cost = core.Cost{USD: t.Cost.USD + r.Cost.USD, Known: r.Cost.Known && (first || t.Cost.Known)}
+		m := core.ModelUsage{Spec: t.Model, Usage: r.Usage, Cost: r.Cost}
+		if r.UsageReported {
+			m.Requests = 1 // else the record of its unreported tokens counts it
+		}
+		t.Models = t.Models.Add(m)
 	case *Unreported:
 		t.Usage.Unreported += r.Tokens
 		t.UnreportedUSD += r.USD
+		t.Models = t.Models.Add(core.ModelUsage{
+			Spec: cmp.Or(r.Model, t.Model), Usage: core.Usage{Unreported: r.Tokens},
+			Cost: core.Cost{Known: true}, UnreportedUSD: r.USD, Requests: 1,
+		})
 	}
 }

@@ -98,11 +98,38 @@ type Continue struct {
 }
 
 // Unreported counts tokens reserved for a request whose usage never came, and
-// what they would cost at most.
+// what they would cost at most. Model is the spec of the model that was asked;
+// empty means the session's at that time.
 type Unreported struct {
 	Tokens int     `json:"tokens"`
 	USD    float64 `json:"usd,omitempty"`
 	Reason string  `json:"reason"`
+	Model  string  `json:"model,omitempty"`
+}
+
+// Compaction records that the conversation was made smaller: each of Messages
+// stands from here on where another message stood. Stage is 1 where old results
+// or refused images gave way to notes, which asks no model. Before and After are
+// estimates of the request in tokens.
+type Compaction struct {
+	Stage    int       `json:"stage"`
+	Reason   string    `json:"reason"`
+	Before   int       `json:"before"`
+	After    int       `json:"after"`
+	Messages []Placed  `json:"messages"`
+	Cost     core.Cost `json:"cost"`
+}
+
+// Placed is a message at its place in the conversation, counted from 0.
+type Placed struct {
+	At      int           `json:"at"`
+	Message *core.Message `json:"message"`
+}
+
+// Thinking is a choice of how much the model thinks: off, low, medium, high,
+// xhigh, max, or empty for the model's own default.
+type Thinking struct {
+	Choice string `json:"choice"`
 }
 
 // Mode is a change of mode.
@@ -157,8 +184,11 @@ type Totals struct {
 	Cost  core.Cost  `json:"cost"`
 	// UnreportedUSD is what the unreported tokens of Usage cost at most.
 	UnreportedUSD float64 `json:"unreportedUsd,omitempty"`
-	Model         string  `json:"model"`
-	Title         string  `json:"title,omitempty"`
+	// Models are the sums by model.
+	Models core.ByModel `json:"models,omitempty"`
+	// Model is the one in use.
+	Model string `json:"model"`
+	Title string `json:"title,omitempty"`
 }
 
 func (*Start) RecordType() string        { return "start" }
@@ -170,6 +200,8 @@ func (*ToolResults) RecordType() string  { return "tool_results" }
 func (*Intent) RecordType() string       { return "intent" }
 func (*Continue) RecordType() string     { return "continue" }
 func (*Unreported) RecordType() string   { return "unreported" }
+func (*Compaction) RecordType() string   { return "compaction" }
+func (*Thinking) RecordType() string     { return "thinking" }
 func (*Mode) RecordType() string         { return "mode" }
 func (*Note) RecordType() string         { return "note" }
 func (*GrantRecord) RecordType() string  { return "grant" }
@@ -198,6 +230,10 @@ func newRecord(kind string) Record {
 		return new(Continue)
 	case "unreported":
 		return new(Unreported)
+	case "compaction":
+		return new(Compaction)
+	case "thinking":
+		return new(Thinking)
 	case "mode":
 		return new(Mode)
 	case "note":

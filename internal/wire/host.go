@@ -128,5 +128,5 @@ func (h *Host) SwitchModel(_ context.Context, spec string) error {
 	if _, err := h.sys.checkSpend(model.Info()); err != nil {
 		return err
 	}
-	return h.s.SetModel(model, h.sys.maxOutputOf(model))
+	return h.s.SetModel(model, h.sys.settings.ModelInfo.MaxTokens)
 }

@@ -188,20 +188,14 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 	}
 	return engine.New(engine.Config{
 		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(), Pipeline: pipeline,
-		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), CanAsk: s.options.Attended, Clock: s.clock, History: history,
+		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), DropThinking: !s.settings.Thinking.KeepBlocks,
+		CanAsk: s.options.Attended, Clock: s.clock, History: history,
 		Limits: engine.Limits{
 			MaxSteps: s.settings.Limits.MaxSteps, TokenBudget: s.settings.Limits.TokenBudget,
-			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.maxOutputOf(s.model),
+			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.settings.ModelInfo.MaxTokens,
 		},
 		OpenJournal: func() (engine.Journal, error) { return journal, nil },
 	})
-}
-
-func (s *System) maxOutputOf(m llm.Model) int {
-	if n := s.settings.ModelInfo.MaxTokens; n > 0 {
-		return n
-	}
-	return llm.MaxTokens(m.Info(), thinking(s.settings.Thinking))
 }
 
 // buildPrompt makes the system prompt, once, and says what it had to leave out.
