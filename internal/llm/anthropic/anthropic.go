@@ -18,20 +18,55 @@ const Format = "anthropic"
 
 const version = "2023-06-01"
 
+// Host is how the API is reached where that is not Anthropic's own way.
+type Host struct {
+	// Path of a request, behind the base URL.
+	Path string
+	// Version is anthropic_version, which then stands in the body; the model does
+	// not, because Path names it.
+	Version string
+	// Streams says that Path asks for a stream, so that the body must not.
+	Streams bool
+	// BodyBetas puts the betas that a model needs into the body; else they are a
+	// header.
+	BodyBetas bool
+	Auth      wire.Auth
+}
+
 // New makes a client. cfg.BaseURL ends before /v1/messages.
 func New(cfg llm.ClientConfig) (llm.Model, error) {
-	// A base URL with the /v1 that other formats want means the same.
-	cfg.BaseURL = strings.TrimSuffix(strings.TrimRight(cfg.BaseURL, "/"), "/v1")
-	client, err := wire.New(cfg, wire.Auth{Header: "X-Api-Key"})
+	return NewAt(cfg, Host{Path: "v1/messages", Auth: wire.Auth{Header: "X-Api-Key"}})
+}
+
+// NewAt makes a client of the API at another host.
+func NewAt(cfg llm.ClientConfig, host Host) (llm.Model, error) {
+	client, err := connect(cfg, host)
 	if err != nil {
 		return nil, err
 	}
-	client.SetDefaultHeader("Anthropic-Version", version)
-	return &model{client: client, transcript: wire.NewTranscript(&encoder{info: cfg.Info}, tail, cacheMark)}, nil
+	enc := &encoder{info: cfg.Info, host: host, search: cfg.Quirks.WebSearch}
+	return &model{client: client, path: host.Path, transcript: wire.NewTranscript(enc, tail, cacheMark)}, nil
+}
+
+func connect(cfg llm.ClientConfig, host Host) (*wire.Client, error) {
+	// A base URL with the /v1 that other formats want means the same.
+	cfg.BaseURL = strings.TrimSuffix(strings.TrimRight(cfg.BaseURL, "/"), "/v1")
+	client, err := wire.New(cfg, host.Auth)
+	if err != nil {
+		return nil, err
+	}
+	if host.Version == "" {
+		client.SetDefaultHeader("Anthropic-Version", version)
+	}
+	if beta := betaOf(cfg.Info); beta != "" && !host.BodyBetas {
+		client.SetDefaultHeader("Anthropic-Beta", beta)
+	}
+	return client, nil
 }
 
 type model struct {
 	client     *wire.Client
+	path       string
 	transcript *wire.Transcript
 }
 
@@ -46,12 +81,15 @@ func (m *model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 	if err != nil {
 		return nil, m.client.BadRequest(err)
 	}
-	reply, err := m.client.Post(ctx, "v1/messages", body)
+	reply, err := m.client.Post(ctx, m.path, body)
 	if err != nil {
 		return nil, err
 	}
 	defer reply.Close()
 	resp, err := decode(reply, emit)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -59,25 +97,16 @@ func (m *model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 }
 
 func decode(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
-	if reply.JSON {
-		return nil, unstreamed(reply)
-	}
 	a := &answer{reply: reply, emit: emit}
+	if reply.JSON {
+		data, err := reply.Document()
+		if err != nil {
+			return nil, err
+		}
+		return a.document(data)
+	}
 	if err := reply.Each(a); err != nil {
 		return nil, err
 	}
 	return a.response(), nil
-}
-
-// unstreamed is why a JSON document came instead of a stream: some proxies send
-// their errors with status 200.
-func unstreamed(reply *wire.Reply) error {
-	data, err := reply.Document()
-	if err != nil {
-		return err
-	}
-	if wire.HoldsError(data) {
-		return reply.Failure(data)
-	}
-	return reply.Protocol("the server did not stream its answer")
 }

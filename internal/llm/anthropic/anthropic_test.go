@@ -167,7 +167,7 @@ func TestKeepsWhatItDoesNotKnow(t *testing.T) {
 		{Type: core.BlockOpaque, Provider: Format, Opaque: opaque[1]},
 		{Type: core.BlockOpaque, Provider: Format, Opaque: opaque[2]},
 		{Type: core.BlockOpaque, Provider: Format, Opaque: opaque[3]},
-		core.Text("Hi you"),
+		{Type: core.BlockText, Text: "Hi you", Provider: Format, Opaque: `{"type":"text","text":"Hi you","citations":[{"type":"x"}]}`},
 		{Type: core.BlockToolUse, ID: "t1", Name: "bash", Input: `{"command":"whole"}`},
 	}
 	if d := cmp.Diff(want, r.Resp.Message.Blocks); d != "" {
@@ -243,6 +243,10 @@ func TestThinkingLevels(t *testing.T) {
 		{"claude-opus-4-7", llm.ThinkXHigh, adaptive + `,"output_config":{"effort":"xhigh"}`},
 		{"anthropic/claude-opus-4.6", llm.ThinkXHigh, `"thinking":{"type":"adaptive"},"output_config":{"effort":"high"}`},
 		{"anthropic.claude-sonnet-4-5-20250929-v1:0", llm.ThinkHigh, `"thinking":{"type":"enabled","budget_tokens":12288}`},
+		{"us.anthropic.claude-opus-4-8", llm.ThinkDefault, ``},
+		{"claude-haiku-5-5", llm.ThinkOff, `"thinking":{"type":"disabled"}`},
+		{"claude-mythos-5", llm.ThinkOff, adaptive + `,"output_config":{"effort":"low"}`},
+		{"claude-sonnet-4-5@20250929", llm.ThinkMedium, `"thinking":{"type":"enabled","budget_tokens":8192}`},
 		{"claude-opus-4-20250514", llm.ThinkLow, `"thinking":{"type":"enabled","budget_tokens":4096}`},
 		{"claude-3-7-sonnet-latest", llm.ThinkDefault, ``},
 		{"deepseek-chat", llm.ThinkMedium, `"thinking":{"type":"enabled","budget_tokens":8192}`},
@@ -256,6 +260,10 @@ func TestThinkingLevels(t *testing.T) {
 		if got := appendThinking(nil, info, tt.level, 16_384); len(got) > 0 {
 			t.Errorf("%s does not think: %s", tt.id, got)
 		}
+	}
+	known := &llm.Info{ID: "claude-opus-6", Thinks: true, Efforts: []string{"low", "medium", "high", "max"}}
+	if got := string(appendThinking(nil, known, llm.ThinkXHigh, 16_384)); !strings.HasSuffix(got, `{"effort":"high"}`) {
+		t.Errorf("an effort that the model does not have: %s", got)
 	}
 	if got := appendBudget(nil, llm.ThinkHigh, 1024); len(got) > 0 {
 		t.Errorf("a budget must be below the limit: %s", got)

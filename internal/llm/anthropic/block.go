@@ -3,6 +3,8 @@ package anthropic
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strings"
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
@@ -24,6 +26,7 @@ type member struct {
 	raw  json.RawMessage
 	text []byte // what deltas made of it; nil where none did
 	json bool   // text is JSON rather than a string's content
+	list bool   // text is the elements of a JSON array
 }
 
 func newBlock(raw json.RawMessage) (*block, error) {
@@ -99,6 +102,31 @@ func (b *block) begin(emit func(llm.Event)) {
 			b.show(b.runes.Push(wire.Text(s)), emit)
 		}
 	}
+	if tool, ok := strings.CutSuffix(b.typ, "_tool_result"); ok {
+		e := llm.ServerTool{ID: b.text("tool_use_id"), Name: tool, Done: true}
+		if m := b.member("content"); m != nil {
+			e.Result, e.IsError = outcome(m.raw)
+		}
+		emit(e)
+	}
+}
+
+// outcome is what a server tool came to, in a few words.
+func outcome(content json.RawMessage) (words string, failed bool) {
+	var failure struct {
+		Code string `json:"error_code"`
+	}
+	if json.Unmarshal(content, &failure) == nil && failure.Code != "" {
+		return failure.Code, true
+	}
+	var results []json.RawMessage
+	switch {
+	case json.Unmarshal(content, &results) != nil:
+		return "", false
+	case len(results) == 1:
+		return "1 result", false
+	}
+	return fmt.Sprintf("%d results", len(results)), false
 }
 
 // add takes one delta. Each of its strings continues the member it belongs to.
@@ -160,15 +188,19 @@ func (b *block) extend(key, s string, isJSON bool) {
 }
 
 // merge takes a delta of another kind, such as a signature: its strings continue
-// members of the same name, its other values replace them. Citations are dropped,
-// since the API does not want them back.
+// members of the same name, its other values replace them. A citation is added
+// to the block's.
 func (b *block) merge(raw json.RawMessage) error {
 	members, err := membersOf(raw)
 	if err != nil {
 		return err
 	}
 	for _, d := range members {
-		if d.key == "type" || d.key == "citation" {
+		switch d.key {
+		case "type":
+			continue
+		case "citation":
+			b.cite(d.raw)
 			continue
 		}
 		var t wire.Text
@@ -185,29 +217,61 @@ func (b *block) merge(raw json.RawMessage) error {
 	return nil
 }
 
+func (b *block) cite(citation json.RawMessage) {
+	m := b.member("citations")
+	if m == nil {
+		b.members = append(b.members, member{key: "citations"})
+		m = &b.members[len(b.members)-1]
+	}
+	if !m.list {
+		m.list, m.text = true, []byte{}
+		if start := bytes.TrimSpace(m.raw); len(start) > 0 && start[0] == '[' {
+			m.text = append(m.text, bytes.TrimSpace(start[1:len(start)-1])...)
+		}
+	}
+	if len(m.text) > 0 {
+		m.text = append(m.text, ',')
+	}
+	m.text = append(m.text, citation...)
+}
+
+// cited reports whether a text has citations.
+func (b *block) cited() bool {
+	m := b.member("citations")
+	if m == nil {
+		return false
+	}
+	var list []json.RawMessage
+	return len(m.text) > 0 || json.Unmarshal(m.raw, &list) == nil && len(list) > 0
+}
+
 func (b *block) close(emit func(llm.Event)) {
 	if b.closed {
 		return
 	}
 	b.closed = true
-	rest := b.runes.Flush()
-	if rest == "" {
-		return
-	}
-	if b.typ == "text" || b.typ == "thinking" {
+	switch rest := b.runes.Flush(); {
+	case rest == "":
+	case b.typ == "text" || b.typ == "thinking":
 		b.extend(b.typ, rest, false)
 		b.show(rest, emit)
-		return
+	default:
+		b.extend("input", rest, true)
 	}
-	b.extend("input", rest, true)
+	if b.typ == "server_tool_use" {
+		emit(llm.ServerTool{ID: b.text("id"), Name: b.text("name"), Input: b.input()})
+	}
 }
 
 // core is the block for the conversation; false for one that holds nothing.
 func (b *block) core() (core.Block, bool) {
 	switch b.typ {
 	case "text":
-		text := b.text("text")
-		return core.Text(text), !wire.IsBlank(text)
+		out := core.Text(b.text("text"))
+		if b.cited() {
+			out.Provider, out.Opaque = Format, b.encode()
+		}
+		return out, !wire.IsBlank(out.Text)
 	case "thinking":
 		return core.Block{Type: core.BlockThinking, Text: b.text("thinking"), Provider: Format, Opaque: b.encode()}, true
 	case "redacted_thinking":
@@ -253,6 +317,8 @@ func (b *block) encode() string {
 				m.raw = json.RawMessage("{}")
 			}
 			out = append(out, m.raw...)
+		case m.list:
+			out = append(append(append(out, '['), m.text...), ']')
 		case m.json:
 			out = append(out, m.text...)
 		default:

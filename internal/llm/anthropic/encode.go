@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"slices"
+
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/wire"
@@ -11,16 +13,33 @@ const (
 	cacheMark = `,"cache_control":{"type":"ephemeral"}`
 )
 
-type encoder struct{ info *llm.Info }
+type encoder struct {
+	info *llm.Info
+	host Host
+	// search says that the host has the web search tool.
+	search bool
+	// open is what stands before the request, where it is part of a larger one.
+	open string
+}
 
 // AppendHead writes everything that stays, with room for a cache mark at the
 // system prompt and at the last tool.
 func (e *encoder) AppendHead(dst []byte, req *llm.Request) ([]byte, []int, error) {
 	var marks []int
 	var err error
-	dst = wire.AppendField(append(dst, '{'), "model", e.info.ID)
+	dst = append(append(dst, e.open...), '{')
+	if e.host.Version == "" {
+		dst = wire.AppendField(dst, "model", e.info.ID)
+	} else {
+		dst = wire.AppendField(dst, "anthropic_version", e.host.Version)
+	}
+	if beta := betaOf(e.info); beta != "" && e.host.BodyBetas {
+		dst = append(wire.AppendString(append(wire.AppendKey(dst, "anthropic_beta"), '['), beta), ']')
+	}
 	dst = wire.AppendInt(dst, "max_tokens", req.MaxTokens)
-	dst = append(dst, `,"stream":true`...)
+	if !e.host.Streams {
+		dst = append(dst, `,"stream":true`...)
+	}
 	dst = appendThinking(dst, e.info, req.Thinking, req.MaxTokens)
 	if !wire.IsBlank(req.System) {
 		dst = append(wire.AppendKey(dst, "system"), '[')
@@ -28,22 +47,41 @@ func (e *encoder) AppendHead(dst []byte, req *llm.Request) ([]byte, []int, error
 		marks = append(marks, len(dst)-1)
 		dst = append(dst, ']')
 	}
-	if len(req.Tools) > 0 {
-		dst = append(wire.AppendKey(dst, "tools"), '[')
-		for _, tool := range req.Tools {
-			dst = append(wire.AppendComma(dst), '{')
-			dst = wire.AppendField(dst, "name", tool.Name)
-			dst = wire.AppendField(dst, "description", tool.Description)
-			dst = wire.AppendKey(dst, "input_schema")
-			if dst, err = wire.AppendSchema(dst, tool); err != nil {
-				return nil, nil, err
-			}
-			dst = append(dst, '}')
-		}
+	before := len(dst)
+	dst = append(wire.AppendKey(dst, "tools"), '[')
+	empty := len(dst)
+	if dst, err = appendTools(dst, req.Tools); err != nil {
+		return nil, nil, err
+	}
+	if e.search && slices.Contains(req.ServerTools, "web_search") {
+		dst = append(wire.AppendComma(dst), webSearch...)
+	}
+	if len(dst) == empty {
+		dst = dst[:before]
+	} else {
 		marks = append(marks, len(dst)-1)
 		dst = append(dst, ']')
 	}
 	return append(wire.AppendKey(dst, "messages"), '['), marks, nil
+}
+
+// webSearch is the search that the API runs itself. Later versions of the tool
+// exist; this is the one that every model knows and that needs no other tool.
+const webSearch = `{"type":"web_search_20250305","name":"web_search"}`
+
+func appendTools(dst []byte, tools []llm.ToolSpec) ([]byte, error) {
+	var err error
+	for _, tool := range tools {
+		dst = append(wire.AppendComma(dst), '{')
+		dst = wire.AppendField(dst, "name", tool.Name)
+		dst = wire.AppendField(dst, "description", tool.Description)
+		dst = wire.AppendKey(dst, "input_schema")
+		if dst, err = wire.AppendSchema(dst, tool); err != nil {
+			return nil, err
+		}
+		dst = append(dst, '}')
+	}
+	return dst, nil
 }
 
 // AppendMessage writes one message. Tool results come before a user's own words:
@@ -78,7 +116,7 @@ func (e *encoder) AppendMessage(dst []byte, m *core.Message) ([]byte, int) {
 // markable reports whether a block may carry a cache mark. Thinking may not, and
 // a provider's own blocks go back as they came.
 func markable(b *core.Block) bool {
-	return b.Type != core.BlockThinking && b.Type != core.BlockOpaque
+	return b.Type != core.BlockThinking && b.Type != core.BlockOpaque && (b.Type != core.BlockText || b.Opaque == "")
 }
 
 // appendBlock appends nothing for a block that cannot be sent: blank text, and
@@ -86,9 +124,15 @@ func markable(b *core.Block) bool {
 func appendBlock(dst []byte, b *core.Block) []byte {
 	switch b.Type {
 	case core.BlockText:
-		if !wire.IsBlank(b.Text) {
-			return appendText(dst, b.Text)
+		if wire.IsBlank(b.Text) {
+			return dst
 		}
+		if b.Provider == Format { // it has citations
+			if raw := wire.Raw(b.Opaque); raw != "" {
+				return append(dst, raw...)
+			}
+		}
+		return appendText(dst, b.Text)
 	case core.BlockThinking, core.BlockOpaque:
 		if b.Provider == Format {
 			return append(dst, wire.Raw(b.Opaque)...)

@@ -31,6 +31,17 @@ type usage struct {
 	Output     *int `json:"output_tokens"`
 	CacheRead  *int `json:"cache_read_input_tokens"`
 	CacheWrite *int `json:"cache_creation_input_tokens"`
+	// Written is CacheWrite by how long the entries live.
+	Written *struct {
+		FiveMinutes int `json:"ephemeral_5m_input_tokens"`
+		Hour        int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Details *struct {
+		Thinking *int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+	ServerTools *struct {
+		Searches *int `json:"web_search_requests"`
+	} `json:"server_tool_use"`
 }
 
 // answer gathers one response.
@@ -145,17 +156,29 @@ func (a *answer) block(index int) *block {
 }
 
 func (a *answer) count(u usage) {
-	for _, f := range []struct {
-		to   *int
-		from *int
-	}{
-		{&a.resp.Usage.Input, u.Input}, {&a.resp.Usage.Output, u.Output},
-		{&a.resp.Usage.CacheRead, u.CacheRead}, {&a.resp.Usage.CacheWrite, u.CacheWrite},
-	} {
-		if f.from != nil {
-			*f.to = max(*f.from, 0)
-			a.resp.UsageReported = true
+	if u.CacheWrite == nil && u.Written != nil {
+		sum := u.Written.FiveMinutes + u.Written.Hour
+		u.CacheWrite = &sum
+	}
+	set := func(to, from *int) bool {
+		if from == nil {
+			return false
 		}
+		*to = max(*from, 0)
+		return true
+	}
+	total := &a.resp.Usage
+	for _, reported := range []bool{
+		set(&total.Input, u.Input), set(&total.Output, u.Output),
+		set(&total.CacheRead, u.CacheRead), set(&total.CacheWrite, u.CacheWrite),
+	} {
+		a.resp.UsageReported = a.resp.UsageReported || reported
+	}
+	if u.Details != nil {
+		set(&total.Thinking, u.Details.Thinking)
+	}
+	if u.ServerTools != nil {
+		set(&total.Searches, u.ServerTools.Searches)
 	}
 }
 

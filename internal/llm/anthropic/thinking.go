@@ -25,6 +25,9 @@ type family struct {
 	display bool
 	// noXHigh: the effort scale has no xhigh.
 	noXHigh bool
+	// interleaves: it thinks between calls only when a beta is asked for. Models
+	// that think adaptively do so anyway, and some refuse the beta.
+	interleaves bool
 }
 
 // families in any order; the longest prefix wins. A Claude that is newer than
@@ -33,8 +36,8 @@ type family struct {
 var families = [...]family{
 	{prefix: "claude-", unasked: true, always: true, display: true},
 	{prefix: "claude-3", budget: true},
-	{prefix: "claude-opus-4", budget: true},
-	{prefix: "claude-sonnet-4", budget: true},
+	{prefix: "claude-opus-4", budget: true, interleaves: true},
+	{prefix: "claude-sonnet-4", budget: true, interleaves: true},
 	{prefix: "claude-haiku-4", budget: true},
 	{prefix: "claude-opus-4-6", noXHigh: true},
 	{prefix: "claude-sonnet-4-6", noXHigh: true},
@@ -91,10 +94,20 @@ func appendThinking(dst []byte, info *llm.Info, level llm.ThinkingLevel, maxToke
 		return appendBudget(dst, level, maxTokens)
 	}
 	effort := string(level)
-	if level == llm.ThinkXHigh && f.noXHigh {
+	if len(info.Efforts) > 0 {
+		effort = llm.Effort(level, info.Efforts)
+	} else if level == llm.ThinkXHigh && f.noXHigh {
 		effort = "high"
 	}
 	return appendAdaptive(dst, f, effort)
+}
+
+// betaOf is the beta that a model needs to think between its calls; empty for none.
+func betaOf(info *llm.Info) string {
+	if info.Thinks && familyOf(info.ID).interleaves {
+		return "interleaved-thinking-2025-05-14"
+	}
+	return ""
 }
 
 func appendAdaptive(dst []byte, f family, effort string) []byte {

@@ -1,0 +1,39 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"garuda/internal/llm"
+	"garuda/internal/llm/wire"
+)
+
+// document reads an answer that came as one JSON document: what a proxy that
+// does not stream gives, and an error that it sends with status 200.
+func (a *answer) document(data []byte) (*llm.Response, error) {
+	var msg struct {
+		Type       string            `json:"type"`
+		ID         string            `json:"id"`
+		Model      string            `json:"model"`
+		Content    []json.RawMessage `json:"content"`
+		StopReason string            `json:"stop_reason"`
+		Usage      usage             `json:"usage"`
+	}
+	if err := json.Unmarshal(data, &msg); err != nil || msg.Type != "message" {
+		if wire.HoldsError(data) {
+			return nil, a.reply.Failure(data)
+		}
+		return nil, a.reply.Protocol("the server answered with a document that is no message")
+	}
+	if msg.StopReason == "" {
+		return nil, a.reply.Protocol("the server ended its answer without a stop reason")
+	}
+	a.resp.ID, a.resp.Model, a.resp.RawStop = msg.ID, msg.Model, msg.StopReason
+	a.count(msg.Usage)
+	for i, raw := range msg.Content {
+		if err := a.start(&event{Index: i, ContentBlock: raw}, raw); err != nil {
+			return nil, err
+		}
+		a.blocks[i].close(a.emit)
+	}
+	return a.response(), nil
+}
