@@ -141,6 +141,9 @@ type Response struct {
 	Usage   core.Usage
 	// UsageReported is false when the provider reported none; Usage is then zero.
 	UsageReported bool
+	// BilledUSD is what the provider says this answer cost, in US dollars; 0 where
+	// it does not say. OpenRouter does, whose prices vary by route.
+	BilledUSD float64
 	// RequestHash is the hex SHA-256 of what was sent, cache marks aside.
 	RequestHash string
 	// RequestBytes is the size of the body that was sent.
