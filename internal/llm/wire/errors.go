@@ -50,6 +50,12 @@ func (r *Reply) Cut(before string) error {
 	return e
 }
 
+// Unusable is an answer that came whole and is of no use; it can be asked for
+// again.
+func (r *Reply) Unusable(format string, args ...any) error {
+	return r.newError(llm.ErrServer, fmt.Sprintf(format, args...))
+}
+
 // BadRequest is a request that cannot be encoded; it was not sent.
 func (c *Client) BadRequest(err error) error {
 	return &llm.Error{Kind: llm.ErrBadRequest, Model: c.info.Spec, URL: withoutQuery(c.base), Message: c.redact(err.Error()), Err: err}
