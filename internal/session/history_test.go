@@ -98,6 +98,34 @@ func TestThinkingAfterRedaction(t *testing.T) {
 	}
 }
 
+// TestCitationsAfterRedaction: the bytes of a cited text go with its words, on the
+// disk already; where nothing was redacted they stay.
+func TestCitationsAfterRedaction(t *testing.T) {
+	cited := func(text, quoted string) core.Block {
+		return core.Block{Type: core.BlockText, Text: text, Provider: "anthropic",
+			Opaque: `{"type":"text","text":"` + text + `","citations":[{"cited_text":"` + quoted + `","encrypted_index":"Eo8B"}]}`}
+	}
+	for name, tt := range map[string]struct {
+		given core.Block
+		want  core.Block
+	}{
+		"clean":               {cited("fine", "a page"), cited("fine", "a page")},
+		"secret in the text":  {cited("it is "+secret, "a page"), core.Text("it is [REDACTED]")},
+		"secret in the quote": {cited("fine", "say "+secret), core.Text("fine")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.write(t, testID, user("a"), answer(tt.given))
+			if d := cmp.Diff([]core.Block{tt.want}, f.load(t, testID).Messages[1].Blocks); d != "" {
+				t.Error(d)
+			}
+			if kept := strings.Contains(read(t, f.path(testID)), "encrypted_index"); kept != (name == "clean") {
+				t.Errorf("the citation is in the journal: %v", kept)
+			}
+		})
+	}
+}
+
 func TestThinkingBeforeAModelSwitch(t *testing.T) {
 	for name, change := range map[string]Record{"model": &Model{Model: "openai/b"}, "resume": &Resume{Model: "openai/b"}} {
 		f := newFixture(t)

@@ -141,6 +141,9 @@ func redaction(r *redact.Redactor) rewriter {
 		}
 		set(&b.Input, func(s string) (string, bool) { return redactInput(r, s) })
 		set(&b.Opaque, func(s string) (string, bool) { return redactOpaque(r, s) })
+		if changed && b.Type == core.BlockText && b.Opaque != "" {
+			b.Opaque, b.Provider = "", "" // it repeats the text, and quotes what is bound to it
+		}
 		if strings.HasPrefix(b.MediaType, "text/") {
 			data, ch := r.Bytes(b.Data)
 			b.Data, changed = data, changed || ch
