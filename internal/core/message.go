@@ -24,7 +24,7 @@ const (
 	BlockThinking   BlockType = "thinking"    // Text, Provider, Opaque
 	BlockToolUse    BlockType = "tool_use"    // ID, Name, Input, and Opaque where the provider binds bytes to a call
 	BlockToolResult BlockType = "tool_result" // ID (of the call), Content, IsError
-	BlockImage      BlockType = "image"       // MediaType, Data
+	BlockImage      BlockType = "image"       // MediaType, Data, and in an answer Provider and Opaque of the model that made it
 	BlockDocument   BlockType = "document"    // MediaType, Data, Name
 	BlockOpaque     BlockType = "opaque"      // Provider, Opaque: a provider's own block, kept as it came
 )

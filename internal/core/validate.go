@@ -22,7 +22,9 @@ const lostStart = "(The start of this conversation is missing.)"
 //   - No message is empty, and no block: no blank text, no image without data,
 //     no thinking without text and opaque bytes.
 //   - Calls appear in assistant messages only, with an id and a name, ids unique
-//     within their message. Results, images and documents appear in user messages.
+//     within their message. Results, images and documents appear in user messages;
+//     an image also in an answer of the model that made it, as long as what its
+//     provider bound to it is there.
 //   - The message after a call is the user's and begins with the results of all
 //     calls, one each, in call order. A call without a result gets Interrupted.
 //   - No assistant message ends in thinking, which providers refuse.
@@ -159,7 +161,7 @@ func blockFault(role Role, b *Block) string {
 	case BlockToolResult:
 		return resultFault(role, b)
 	case BlockImage, BlockDocument:
-		if role != RoleUser {
+		if role != RoleUser && (b.Type != BlockImage || b.Opaque == "") {
 			return "an image or document in an assistant message"
 		}
 		if len(b.Data) == 0 {

@@ -78,6 +78,10 @@ func TestValidateMends(t *testing.T) {
 			[]*core.Message{user(core.Text("go"), use("u"), thinking), assistant(core.Text("ok"), res("u", "x"))},
 			[]*core.Message{core.UserText("go"), assistant(core.Text("ok"))},
 		},
+		"an answer's image that nothing binds any more": {
+			[]*core.Message{core.UserText("go"), assistant(core.Text("ok"), core.Block{Type: core.BlockImage, MediaType: "image/png", Data: []byte("x")})},
+			[]*core.Message{core.UserText("go"), assistant(core.Text("ok"))},
+		},
 		"unknown role and nil": {
 			[]*core.Message{nil, {Role: "system", Blocks: []core.Block{core.Text("x")}}, core.UserText("go")},
 			[]*core.Message{core.UserText("go")},
@@ -105,6 +109,7 @@ func TestValidateLeavesSoundAlone(t *testing.T) {
 		assistant(core.Text("ok"), use("a"), use("b")),
 		user(res("a", "A"), res("b", "B"), core.Text("note")),
 		core.UserText("more"), assistant(core.Text("half")), assistant(core.Text("done")),
+		assistant(core.Block{Type: core.BlockImage, MediaType: "image/png", Data: []byte("x"), Provider: "gemini", Opaque: "{}"}),
 	}
 	got, mends := core.Validate(msgs)
 	if len(mends) != 0 || &got[0] != &msgs[0] {
