@@ -1,8 +1,9 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"garuda/internal/core"
@@ -12,13 +13,15 @@ import (
 
 // callDelta is a piece of a call, or a whole one.
 type callDelta struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string    `json:"name"`
-		Arguments arguments `json:"arguments"`
-	} `json:"function"`
-	Extra json.RawMessage `json:"extra_content"` // Gemini: what binds thinking to the call
+	Index    *int            `json:"index"`
+	ID       string          `json:"id"`
+	Function functionDelta   `json:"function"`
+	Extra    json.RawMessage `json:"extra_content"` // Gemini: what binds thinking to the call
+}
+
+type functionDelta struct {
+	Name      string    `json:"name"`
+	Arguments arguments `json:"arguments"`
 }
 
 // arguments are a piece of JSON text in a string, or an object where a server
@@ -47,6 +50,8 @@ type call struct {
 	id      string // the id that is used, once it is announced
 	name    string
 	input   strings.Builder
+	first   string // the first piece of input
+	last    string // the last one
 	runes   wire.Runes
 	opaque  string
 	started bool
@@ -68,9 +73,16 @@ func (c *calls) add(d *callDelta) {
 	if present(d.Extra) {
 		k.opaque = `{"extra_content":` + string(d.Extra) + `}`
 	}
-	k.input.WriteString(k.runes.Push(d.Function.Arguments.Text))
-	// The name may still be coming in pieces, and the id with the next piece.
-	if c.tools[k.name] && k.given != "" || k.input.Len() > 0 {
+	if piece := k.runes.Push(d.Function.Arguments.Text); piece != "" {
+		if k.input.Len() == 0 {
+			k.first = piece
+		}
+		k.input.WriteString(piece)
+		k.last = piece
+	}
+	// The name may still be coming in pieces or last of all, and the id with the
+	// next piece.
+	if c.tools[k.name] && k.given != "" || k.input.Len() > 0 && k.name != "" {
 		c.start(k)
 	}
 }
@@ -87,7 +99,7 @@ func (c *calls) find(d *callDelta) *call {
 		case d.Index == nil && k.given == d.ID && !k.whole():
 			return k
 		case d.Index == nil || k.index != *d.Index:
-		case d.ID != "" && k.given != "" && d.ID != k.given && d.Function.Name != "" && k.whole():
+		case d.ID != "" && k.given != "" && d.ID != k.given && d.Function.Name != "" && k.endsBefore(d.Function.Name):
 			return nil // a server that gives every call the same index
 		default:
 			return k
@@ -116,6 +128,12 @@ func (k *call) whole() bool {
 	return strings.HasSuffix(s, "}") && wire.IsObject(s)
 }
 
+// endsBefore reports whether a piece with another id and this name begins another
+// call: the arguments are whole, or there are none and the name is another.
+func (k *call) endsBefore(name string) bool {
+	return k.whole() || k.input.Len() == 0 && !strings.HasPrefix(name, k.name)
+}
+
 // addName takes the name whole, repeated, grown or in pieces.
 func (k *call) addName(s string, tools map[string]bool) {
 	switch {
@@ -136,16 +154,23 @@ func (c *calls) start(k *call) {
 	c.emit(llm.ToolCallStarted{ID: k.id, Name: k.name})
 }
 
-// unique makes an id where there is none, and another where it is taken.
+// unique makes an id where there is none, and another where it is taken. Kimi's
+// ids end in a number that counts the conversation's calls: the next one is right.
 func (c *calls) unique(id string) string {
 	if id == "" {
 		return core.NewCallID()
 	}
-	for n, try := 2, id; ; n++ {
+	stem, sep, n := id, "_", 2
+	if at := strings.LastIndexByte(id, ':'); at >= 0 {
+		if count, err := strconv.Atoi(id[at+1:]); err == nil && count >= 0 {
+			stem, sep, n = id[:at], ":", count+1
+		}
+	}
+	for try := id; ; n++ {
 		if !c.taken[try] && !c.used(try) {
 			return try
 		}
-		try = fmt.Sprintf("%s_%d", id, n)
+		try = stem + sep + strconv.Itoa(n)
 	}
 }
 
@@ -182,7 +207,7 @@ func (c *calls) fromText(t textCall) {
 func (c *calls) blocks() []core.Block {
 	var out []core.Block
 	for _, k := range c.list {
-		b := core.Block{Type: core.BlockToolUse, ID: k.id, Name: k.name, Input: argumentText(k.input.String()), Opaque: k.opaque}
+		b := core.Block{Type: core.BlockToolUse, ID: k.id, Name: k.name, Input: argumentText(k), Opaque: k.opaque}
 		if k.opaque != "" {
 			b.Provider = Format
 		}
@@ -191,15 +216,41 @@ func (c *calls) blocks() []core.Block {
 	return out
 }
 
-// argumentText mends the two habits that are no mistake of the model: nothing at
-// all for no arguments, and a placeholder {} before the real ones. Anything else
-// that is broken stays as it is, for input validation to name.
-func argumentText(s string) string {
+// argumentText mends the habits that are no mistake of the model: nothing at all
+// for no arguments, a placeholder {} before the real ones, all of them once more
+// in the last piece, and each piece with all that came so far. Anything else that
+// is broken stays as it is, for input validation to name.
+func argumentText(k *call) string {
+	s := k.input.String()
 	if wire.IsBlank(s) {
 		return "{}"
 	}
-	if rest, ok := strings.CutPrefix(s, "{}"); ok && wire.IsObject(rest) {
-		return strings.TrimSpace(rest)
+	if wire.IsObject(s) {
+		return s
+	}
+	if first, rest, ok := firstObject(s); ok && wire.IsObject(rest) {
+		rest = strings.TrimSpace(rest)
+		if strings.TrimSpace(first) == "{}" || sameJSON(first, rest) {
+			return rest
+		}
+	}
+	if wire.IsObject(k.last) && strings.HasPrefix(k.last, k.first) {
+		return k.last
 	}
 	return s
+}
+
+// firstObject cuts the JSON object off with which s begins.
+func firstObject(s string) (first, rest string, ok bool) {
+	dec := json.NewDecoder(strings.NewReader(s))
+	var raw json.RawMessage
+	if dec.Decode(&raw) != nil || raw[0] != '{' {
+		return "", s, false
+	}
+	return string(raw), s[dec.InputOffset():], true
+}
+
+func sameJSON(a, b string) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, []byte(a)) == nil && json.Compact(&y, []byte(b)) == nil && x.String() == y.String()
 }

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"garuda/internal/llm"
@@ -32,19 +31,8 @@ func New(cfg llm.ClientConfig) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	enc := &encoder{info: cfg.Info, quirks: cfg.Quirks, openAI: isOpenAI(cfg.BaseURL), ids: map[string]bool{}}
-	return &model{cfg: cfg, client: client, enc: enc, transcript: wire.NewTranscript(enc, tail, "")}, nil
-}
-
-// isOpenAI reports whether the address is OpenAI's own, where fields that other
-// servers refuse are known.
-func isOpenAI(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil {
-		return false
-	}
-	host := u.Hostname()
-	return host == "api.openai.com" || strings.HasSuffix(host, ".api.openai.com") || strings.HasSuffix(host, ".openai.azure.com")
+	enc := newEncoder(cfg.Info, cfg.Quirks)
+	return &model{cfg: cfg, client: client, enc: enc, transcript: wire.NewTranscript(enc, tail, enc.mark())}, nil
 }
 
 type model struct {
@@ -112,7 +100,7 @@ func (m *model) stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 		return nil, err
 	}
 	defer reply.Close()
-	a := newAnswer(reply, emit, req.Tools, m.cfg.Quirks.TextToolCalls, m.enc.ids)
+	a := newAnswer(reply, emit, req, m.enc)
 	resp, err := a.decode()
 	if err != nil {
 		return nil, err

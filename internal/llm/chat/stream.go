@@ -48,6 +48,7 @@ type delta struct {
 	ReasoningContent *wire.Text        `json:"reasoning_content"`
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	ToolCalls        []callDelta       `json:"tool_calls"`
+	FunctionCall     *functionDelta    `json:"function_call"` // what tool_calls replaced; some servers stayed with it
 }
 
 // content is a string, or parts (Mistral): text, and thinking that holds parts.
@@ -73,30 +74,14 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    struct {
-		Cached     int `json:"cached_tokens"`
-		CacheWrite int `json:"cache_write_tokens"`
-	} `json:"prompt_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached   int `json:"cached_tokens"`           // Moonshot
-}
-
-// core splits the prompt's tokens: servers count those read from the cache among
-// them, Garuda does not.
-func (u *usage) core() core.Usage {
-	read := min(max(u.Details.Cached, u.CacheHit, u.Cached, 0), max(u.Prompt, 0))
-	write := min(max(u.Details.CacheWrite, 0), max(u.Prompt-read, 0))
-	return core.Usage{Input: max(u.Prompt-read-write, 0), Output: max(u.Completion, 0), CacheRead: read, CacheWrite: write}
-}
-
 // answer gathers one response.
 type answer struct {
 	reply   *wire.Reply
 	emit    func(llm.Event)
+	info    *llm.Info
+	quirks  llm.Quirks
 	tools   map[string]bool
+	limit   int // the request's output limit in tokens
 	resp    llm.Response
 	chosen  bool // a choice was there at all
 	done    bool // [DONE] was there
@@ -110,18 +95,19 @@ type answer struct {
 	reasoning struct {
 		seen    bool // the server has the field, if only an empty one
 		text    strings.Builder
-		details []json.RawMessage
+		details details
 	}
 	calls calls
 }
 
-func newAnswer(reply *wire.Reply, emit func(llm.Event), tools []llm.ToolSpec, mode string, taken map[string]bool) *answer {
-	a := &answer{reply: reply, emit: emit, tools: map[string]bool{}}
-	for _, t := range tools {
+func newAnswer(reply *wire.Reply, emit func(llm.Event), req *llm.Request, enc *encoder) *answer {
+	a := &answer{reply: reply, emit: emit, info: enc.info, quirks: enc.quirks, limit: req.MaxTokens, tools: map[string]bool{}}
+	for _, t := range req.Tools {
 		a.tools[t.Name] = true
 	}
-	a.held = textCalls{mode: mode, tools: a.tools}
-	a.calls = calls{tools: a.tools, taken: taken, emit: emit}
+	a.tags.implied = a.quirks.ImpliedThink
+	a.held = textCalls{mode: a.quirks.TextToolCalls, tools: a.tools, specs: req.Tools}
+	a.calls = calls{tools: a.tools, taken: enc.ids, emit: emit}
 	return a
 }
 
@@ -225,23 +211,33 @@ func (a *answer) take(data []byte) error {
 
 func present(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
+// count takes the latest usage that counts anything: servers report it at the
+// end, in each chunk, or both.
 func (a *answer) count(u *usage) {
-	if u != nil {
-		a.resp.Usage, a.resp.UsageReported = u.core(), true
+	if u == nil || u.empty() && a.resp.UsageReported {
+		return
+	}
+	a.resp.Usage, a.resp.UsageReported = u.core(), true
+	if u.Cost > 0 {
+		a.resp.BilledUSD = u.Cost
 	}
 }
 
 func (a *answer) add(d *delta) {
-	if d.ReasoningContent != nil {
+	var detailed wire.Text
+	for _, raw := range d.ReasoningDetails {
+		detailed += a.reasoning.details.add(raw)
+	}
+	switch {
+	case d.ReasoningContent != nil:
 		a.reasoning.seen = true
 		a.reason(*d.ReasoningContent)
-	} else if d.Reasoning != "" {
+	case d.Reasoning != "":
 		a.reason(d.Reasoning)
+	default:
+		a.reason(detailed)
 	}
-	a.reasoning.details = append(a.reasoning.details, d.ReasoningDetails...)
-	if d.Content.thinking != "" {
-		a.reason(d.Content.thinking)
-	}
+	a.reason(d.Content.thinking)
 	if d.Content.text != "" {
 		a.say(a.texts.Push(d.Content.text), false)
 	}
@@ -252,10 +248,21 @@ func (a *answer) add(d *delta) {
 	for i := range d.ToolCalls {
 		a.calls.add(&d.ToolCalls[i])
 	}
+	if d.FunctionCall != nil {
+		a.calls.add(&callDelta{Function: *d.FunctionCall})
+	}
 }
 
 func (a *answer) reason(t wire.Text) {
-	if s := a.reasons.Push(t); s != "" {
+	if t == "" {
+		return
+	}
+	a.tags.settled()
+	a.think(a.reasons.Push(t))
+}
+
+func (a *answer) think(s string) {
+	if s != "" {
 		a.reasoning.text.WriteString(s)
 		a.emit(llm.ThinkingDelta{Text: s})
 	}
@@ -276,11 +283,12 @@ func (a *answer) say(s string, end bool) {
 
 // response ends the answer. It fails where the server says that it did.
 func (a *answer) response() (*llm.Response, error) {
-	if a.resp.RawStop == "error" {
-		return nil, a.reply.Failure([]byte(`{"error":{"message":"the server ended its answer with an error","type":"server_error"}}`))
+	if failure, ok := failedStops()[a.resp.RawStop]; ok {
+		return nil, a.reply.Failure([]byte(failure))
 	}
-	a.reason(wire.Text(a.reasons.Flush()))
+	a.think(a.reasons.Flush())
 	a.say(a.texts.Flush(), true)
+	a.untag()
 	a.calls.finish()
 	a.resp.Stop = a.stop()
 	text, shown := a.held.text(), a.held.shown()
@@ -298,21 +306,83 @@ func (a *answer) response() (*llm.Response, error) {
 	return &a.resp, nil
 }
 
+// untag puts right what the beginning of the answer was taken for: thinking that
+// no tag ended was text, and text that a tag ended was thinking. What was shown
+// stays shown.
+func (a *answer) untag() {
+	if a.tags.implied {
+		text := a.thinking.String()
+		a.thinking.Reset()
+		a.held.push(text) // as the whole answer it is shown at the end
+		return
+	}
+	if a.tags.tagged || a.reasoning.text.Len() > 0 || !a.info.Thinks && !a.info.Local {
+		return
+	}
+	if thinking, rest, ok := untagged(a.held.text()); ok {
+		a.thinking.WriteString(thinking)
+		a.held = textCalls{mode: a.held.mode, tools: a.tools, specs: a.held.specs}
+		a.held.push(rest)
+		a.held.passed = len(rest)
+	}
+}
+
+// failedStops are the finish reasons that mean that there is no answer, as the
+// errors that they stand for.
+func failedStops() map[string]string {
+	const server = `{"error":{"message":"the server ended its answer with an error","type":"server_error"}}`
+	return map[string]string{
+		"error":                         server,
+		"abort":                         server,                                                                                                            // vLLM, SGLang
+		"insufficient_system_resource":  `{"error":{"message":"the server ran out of resources","type":"overloaded"}}`,                                     // DeepSeek
+		"network_error":                 `{"error":{"message":"the server lost the connection to its model","type":"server_error"}}`,                       // GLM
+		"model_context_window_exceeded": `{"error":{"message":"the context window of the model is exceeded","type":"context_length_exceeded","code":400}}`, // GLM
+	}
+}
+
+// stop reads the finish reason; what it says of calls is judged elsewhere.
 func (a *answer) stop() core.StopReason {
 	switch a.resp.RawStop {
-	case "length", "max_tokens", "model_length":
+	case "length", "max_tokens", "model_length", "max_output_tokens":
+		if a.spared() {
+			return core.StopToolUse
+		}
 		return core.StopMaxTokens
-	case "content_filter", "refusal":
+	case "content_filter", "refusal", "sensitive", "safety":
 		return core.StopRefusal
-	case "tool_calls", "function_call", "tool_use":
-		return core.StopToolUse
-	case "stop", "end_turn", "eos", "":
+	case "stop", "end_turn", "eos", "eos_token", "stop_sequence", "tool_calls", "function_call", "tool_use", "":
 		if a.refused {
 			return core.StopRefusal
+		}
+		if a.cut() {
+			return core.StopMaxTokens
 		}
 		return core.StopEndTurn
 	}
 	return core.StopOther
+}
+
+// spared reports whether an answer that is said to be cut is not: its calls are
+// whole, and it is far from the limit.
+func (a *answer) spared() bool {
+	used := a.resp.Usage
+	if len(a.calls.list) == 0 || !a.resp.UsageReported || a.limit == 0 || used.Output >= a.limit/2 ||
+		used.Context() >= a.info.ContextWindow/2 {
+		return false
+	}
+	for _, k := range a.calls.list {
+		if !wire.IsObject(k.input.String()) {
+			return false
+		}
+	}
+	return true
+}
+
+// cut reports whether an answer that is said to be whole was cut at the limit: it
+// used all of it, and its last call breaks off.
+func (a *answer) cut() bool {
+	n := len(a.calls.list)
+	return n > 0 && a.limit > 0 && a.resp.Usage.Output >= a.limit && !wire.IsObject(argumentText(a.calls.list[n-1]))
 }
 
 func (a *answer) message(text string) *core.Message {
@@ -332,9 +402,12 @@ func (a *answer) message(text string) *core.Message {
 }
 
 // playback is what goes back with the message: reasoning_content where the server
-// has that field (DeepSeek wants it back, an empty one too), and OpenRouter's
-// details. What came as reasoning or in tags does not go back.
+// has that field, an empty one too, and OpenRouter's details. Other ways are made
+// from the thinking's text, when it is sent; see [llm.Playback].
 func (a *answer) playback(thought string) string {
+	if a.quirks.Playback != llm.PlaybackAsCame {
+		return ""
+	}
 	var out []byte
 	if a.reasoning.seen {
 		out = wire.AppendField(append(out, '{'), "reasoning_content", thought)
@@ -345,7 +418,7 @@ func (a *answer) playback(thought string) string {
 		}
 		out = append(wire.AppendKey(out, "reasoning_details"), '[')
 		for _, d := range a.reasoning.details {
-			out = append(wire.AppendComma(out), d...)
+			out = d.append(wire.AppendComma(out))
 		}
 		out = append(out, ']')
 	}

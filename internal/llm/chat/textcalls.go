@@ -3,6 +3,8 @@ package chat
 import (
 	"encoding/json"
 	"strings"
+
+	"garuda/internal/llm"
 )
 
 // How text that is a tool call is read; see [llm.Quirks].
@@ -16,6 +18,12 @@ const (
 	fence        = "```"
 	openCallTag  = "<tool_call>"
 	closeCallTag = "</tool_call>"
+	// Phi and Granite begin calls with the one, Mistral's models with the other,
+	// and Llama's and Qwen's coder name the function in a tag.
+	callToken      = "<|tool_call|>"
+	closeCallToken = "<|/tool_call|>"
+	callsToken     = "[TOOL_CALLS]"
+	functionTag    = "<function="
 )
 
 // textCall is a call that a model wrote into its text.
@@ -26,6 +34,7 @@ type textCall struct{ name, input string }
 type textCalls struct {
 	mode  string
 	tools map[string]bool
+	specs []llm.ToolSpec // for the types of arguments that are written as text
 
 	all    strings.Builder
 	passed int // bytes of all that were let go
@@ -79,7 +88,9 @@ func (t *textCalls) safe(s string) int {
 func maybeCall(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	switch {
-	case s == "" || begins(s, openCallTag) || strings.HasPrefix(s, openCallTag):
+	case s == "":
+		return true
+	case marked(s):
 		return true
 	case begins(s, fence):
 		return true
@@ -91,6 +102,16 @@ func maybeCall(s string) bool {
 		return isCallFence(lang) && (strings.TrimSpace(body) == "" || maybeJSON(body))
 	}
 	return maybeJSON(s)
+}
+
+// marked reports whether s begins with what opens a call, or may yet.
+func marked(s string) bool {
+	for _, word := range []string{openCallTag, callToken, callsToken, functionTag} {
+		if begins(s, word) || strings.HasPrefix(s, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // begins reports whether s may yet become word.
@@ -186,8 +207,17 @@ func (t *textCalls) leading(s string) (found []textCall, rest string) {
 func (t *textCalls) one(s string) ([]textCall, string) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	if body, ok := strings.CutPrefix(s, openCallTag); ok {
-		inner, rest, _ := strings.Cut(body, closeCallTag) // a missing end is the text's end
-		return t.only(inner), rest
+		return t.tagged(body)
+	}
+	if strings.HasPrefix(s, functionTag) {
+		return t.function(s)
+	}
+	if body, ok := strings.CutPrefix(s, callToken); ok {
+		calls, rest := t.one(body)
+		return calls, strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), closeCallToken)
+	}
+	if body, ok := strings.CutPrefix(s, callsToken); ok {
+		return t.mistral(body)
 	}
 	if body, ok := strings.CutPrefix(s, fence); ok {
 		lang, body, _ := strings.Cut(body, "\n")

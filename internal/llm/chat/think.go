@@ -14,6 +14,16 @@ type tagSplitter struct {
 	state  tagState
 	tagged bool   // a part came; the white space behind it is not the answer's
 	rest   string // what may be the beginning of a tag
+	// implied is true as long as the answer is taken to begin inside a tag which
+	// the server's template opened. Where none is closed it was no thinking.
+	implied bool
+}
+
+// settled says that the server tells thinking by a field of its own.
+func (t *tagSplitter) settled() {
+	if t.state == atStart {
+		t.implied = false
+	}
 }
 
 type tagState int
@@ -36,10 +46,12 @@ func (t *tagSplitter) push(s string, end bool) (thinking, text string) {
 			start := strings.TrimLeft(s, " \t\r\n")
 			switch {
 			case strings.HasPrefix(start, openTag):
-				t.state, t.tagged, s = inTag, true, start[len(openTag):]
+				t.state, t.tagged, t.implied, s = inTag, true, false, start[len(openTag):]
 			case !end && strings.HasPrefix(openTag, start): // also when there is nothing
 				t.rest = s
 				return thinking, text
+			case t.implied:
+				t.state, s = inTag, start
 			default:
 				t.state = inAnswer
 				if t.tagged {
@@ -57,7 +69,7 @@ func (t *tagSplitter) push(s string, end bool) (thinking, text string) {
 				return thinking + s[:len(s)-keep], text
 			}
 			thinking += s[:at]
-			t.state, s = atStart, s[at+len(closeTag):]
+			t.state, t.tagged, t.implied, s = atStart, true, false, s[at+len(closeTag):]
 		}
 	}
 }
@@ -70,4 +82,20 @@ func partial(s, tag string) int {
 		}
 	}
 	return 0
+}
+
+// untagged splits a text whose thinking ends in a tag that was never opened,
+// which the server's template had done: the tag stands alone on its line, and
+// none opened it before.
+func untagged(s string) (thinking, rest string, ok bool) {
+	at := strings.Index(s, closeTag)
+	if at < 0 || strings.Contains(s[:at], openTag) {
+		return "", s, false
+	}
+	before, after := s[:at], s[at+len(closeTag):]
+	line := strings.TrimRight(before, " \t")
+	if line != "" && !strings.HasSuffix(line, "\n") || !endsLine(after) {
+		return "", s, false
+	}
+	return strings.TrimSpace(before), strings.TrimLeft(after, " \t\r\n"), true
 }
