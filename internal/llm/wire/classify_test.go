@@ -37,7 +37,7 @@ func TestRetryAfterIsBounded(t *testing.T) {
 		"1e300": 365 * 24 * time.Hour, "inf": 365 * 24 * time.Hour, "nan": 0, "0": 0, "": 0,
 		"Fri, 02 Jan 2026 03:04:00 GMT": 0, // past
 	} {
-		if got := retryAfter(http.Header{"Retry-After": {v}}, now); got != want {
+		if got := (&failure{}).retryAfter(llm.ErrRateLimit, http.Header{"Retry-After": {v}}, now); got != want {
 			t.Errorf("%q: %v, want %v", v, got, want)
 		}
 	}
