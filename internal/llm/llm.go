@@ -45,8 +45,14 @@ type Info struct {
 	// Efforts are the levels of thinking that the provider takes for this model,
 	// lowest first, in its own words; empty when it has none or nobody knows.
 	Efforts []string
+	// Vision is true for a model that sees images; it says something only where
+	// VisionKnown is true.
+	Vision, VisionKnown bool
 	// Local is true for a server on this machine: its first byte may take long.
 	Local bool
+	// WindowSetting says in words how a local server's context is made larger, such
+	// as "start llama-server with a larger --ctx-size"; empty where nobody knows.
+	WindowSetting string
 	// KeySource says where the key came from: an environment variable's name,
 	// "credentials", or "none".
 	KeySource string

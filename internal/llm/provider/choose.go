@@ -33,8 +33,9 @@ func (e *NoModelError) Error() string {
 }
 
 // Choose finds the model to use: the first that is named, else what is there:
-// a provider whose key is set, else a local server that answers. When there is
-// nothing the error is a *NoModelError.
+// a provider whose key is set, else a local server that answers. A local server
+// is asked how large its context really is (see Measure). When there is nothing
+// the error is a *NoModelError.
 func (r *Registry) Choose(ctx context.Context, p Preferences) (*Choice, error) {
 	env, _ := r.lookup("GARUDA_MODEL")
 	for _, named := range []struct{ by, spec string }{
@@ -49,6 +50,7 @@ func (r *Registry) Choose(ctx context.Context, p Preferences) (*Choice, error) {
 			return nil, fmt.Errorf("model from %s: %w", named.by, err)
 		}
 		c.By = named.by
+		r.Measure(ctx, c)
 		return c, nil
 	}
 	for _, e := range r.endpoints {
@@ -75,8 +77,9 @@ func (r *Registry) byKey(ctx context.Context, e *endpoint, override *ModelInfo) 
 	if id == "" {
 		return nil
 	}
-	c := r.describe(e, id, override)
+	c := r.describe(e, id, override, facts{})
 	c.By = "the key " + e.keyEnv
+	r.Measure(ctx, c)
 	return c
 }
 
@@ -117,7 +120,7 @@ func (r *Registry) Usual(ctx context.Context, name string) (*Choice, error) {
 	if id == "" {
 		return nil, fmt.Errorf("%w: provider %s is not in the catalogue, and its server named none", ErrUnknownModel, name)
 	}
-	return r.describe(e, id, nil), nil
+	return r.describe(e, id, nil, facts{}), nil
 }
 
 // listedModels are the ids of a provider's models in models.json, sorted.
@@ -146,8 +149,9 @@ func (r *Registry) byServer(ctx context.Context, override *ModelInfo) (*Choice, 
 	}
 	for _, p := range probed {
 		if p.err == nil && len(p.models) > 0 {
-			c := r.describe(p.endpoint, p.models[0], override)
+			c := r.describe(p.endpoint, p.models[0], override, facts{})
 			c.By = fmt.Sprintf("the local server %s at %s", p.endpoint.title, p.endpoint.base)
+			r.Measure(ctx, c)
 			return c, nil
 		}
 		where := fmt.Sprintf("%s at %s", p.endpoint.title, hostOf(p.endpoint.base))

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -24,12 +25,12 @@ func TestChoose(t *testing.T) {
 		spec, by   string
 	}{
 		{name: "flag first", file: goodFile, prefs: Preferences{Flag: "opus", Job: "haiku", Setting: "sonnet"}, env: map[string]string{"GARUDA_MODEL": "fable"},
-			spec: "anthropic/claude-opus-5", by: "--model"},
+			spec: "anthropic/claude-opus-5-5", by: "--model"},
 		{name: "then the job", file: goodFile, prefs: Preferences{Job: "xai/j", Setting: "xai/s"}, env: map[string]string{"GARUDA_MODEL": "xai/e"}, spec: "xai/j", by: "the job"},
 		{name: "then the environment", file: goodFile, prefs: Preferences{Setting: "xai/s"}, env: map[string]string{"GARUDA_MODEL": "xai/e"}, spec: "xai/e", by: "GARUDA_MODEL"},
 		{name: "then the settings", file: goodFile, prefs: Preferences{Setting: "xai/s"}, env: map[string]string{"GARUDA_MODEL": " "}, keys: all, spec: "xai/s", by: "settings"},
 		{name: "then the file", file: goodFile, keys: all, spec: "mock/m", by: "default in models.json"},
-		{name: "then a key", keys: all, spec: "anthropic/claude-sonnet-5", by: "the key ANTHROPIC_API_KEY"},
+		{name: "then a key", keys: all, spec: "anthropic/claude-sonnet-5-5", by: "the key ANTHROPIC_API_KEY"},
 		{name: "the next key", keys: keys{"MISTRAL_API_KEY": "c", "OPENAI_API_KEY": "b"}, spec: "openai/gpt-5.6-sol", by: "the key OPENAI_API_KEY"},
 		{name: "not in the catalogue", keys: keys{"MISTRAL_API_KEY": "c"}, spec: "mistral/mistral-medium-latest", by: "the key MISTRAL_API_KEY"},
 		{name: "a key of the file", file: strings.Replace(goodFile, `"default": "mock/m",`, "", 1), keys: keys{"MOCK_KEY": "k"}, spec: "mock/m", by: "the key MOCK_KEY"},
@@ -165,11 +166,15 @@ func TestList(t *testing.T) {
 	}
 }
 
-func FuzzReadServed(f *testing.F) {
+func FuzzModelList(f *testing.F) {
 	f.Add(twoModels)
 	f.Add(`{"data": [{"id": "a\nb"}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		ids, err := readServed(strings.NewReader(body))
+		var list modelList
+		if json.Unmarshal([]byte(body), &list) != nil {
+			return
+		}
+		ids, err := list.ids()
 		if (err == nil) != (len(ids) > 0) {
 			t.Errorf("%v, %v", ids, err)
 		}

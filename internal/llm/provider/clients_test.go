@@ -15,7 +15,7 @@ import (
 // server: text in pieces that cut runes, thinking, a call, usage.
 func TestRealClients(t *testing.T) {
 	for format, env := range map[string]map[string]string{
-		"anthropic": {"GARUDA_MODEL": "anthropic/claude-sonnet-5"},
+		"anthropic": {"GARUDA_MODEL": "anthropic/claude-sonnet-5-5"},
 		"chat":      {"GARUDA_MODEL": "openai/gpt-5"},
 		"responses": {"GARUDA_MODEL": "r/m"},
 	} {

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"garuda/internal/llm"
 	"garuda/internal/llm/catalog"
@@ -23,8 +24,12 @@ type Status struct {
 	Models []*llm.Info
 }
 
+// maxMeasured is how many of a local server's models are asked for their window.
+const maxMeasured = 32
+
 // List returns every provider with its models. Local servers are asked, all at
-// once, within 200 ms. With all set, the models of providers that cannot be used
+// once, within 200 ms, and those that answer for the windows of their first 32
+// models, within 200 ms more each. With all set, the models of providers that cannot be used
 // now are listed too.
 func (r *Registry) List(ctx context.Context, all bool) []Status {
 	answers := map[*endpoint]probed{}
@@ -42,7 +47,7 @@ func (r *Registry) List(ctx context.Context, all bool) []Status {
 			s.Problem = answer.err
 		}
 		if e.format != "" && e.problem == nil && (s.Problem == nil || all) {
-			s.Models = r.modelsOf(e, answer.models)
+			s.Models = r.modelsOf(ctx, e, answer.models)
 		}
 		out = append(out, s)
 	}
@@ -50,17 +55,29 @@ func (r *Registry) List(ctx context.Context, all bool) []Status {
 }
 
 // modelsOf lists models.json's models first, then the server's own, then the catalogue's.
-func (r *Registry) modelsOf(e *endpoint, served []string) []*llm.Info {
+func (r *Registry) modelsOf(ctx context.Context, e *endpoint, served []string) []*llm.Info {
 	ids := slices.Concat(r.listedModels(e.name), served)
 	for _, m := range catalog.Models(e.name) {
 		ids = append(ids, m.ID)
 	}
+	measured := map[string]facts{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, id := range served[:min(len(served), maxMeasured)] {
+		wg.Go(func() {
+			f := r.measure(ctx, e, id)
+			mu.Lock()
+			defer mu.Unlock()
+			measured[id] = f
+		})
+	}
+	wg.Wait()
 	var out []*llm.Info
 	seen := map[string]bool{}
 	for _, id := range ids {
 		if !seen[id] {
 			seen[id] = true
-			out = append(out, r.describe(e, id, nil).Info)
+			out = append(out, r.describe(e, id, nil, measured[id]).Info)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,16 +63,38 @@ func (r *Registry) served(ctx context.Context, e *endpoint, limit time.Duration)
 	if e.format == "anthropic" {
 		path = "/v1/models"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.base+path, nil)
-	if err != nil {
+	var list modelList
+	if err := r.ask(ctx, e, http.MethodGet, e.base+path, nil, &list); err != nil {
 		return nil, err
+	}
+	return list.ids()
+}
+
+// ask puts one question to an endpoint's server and decodes the JSON of its
+// answer, of which at most maxList bytes are read. No redirect is followed, so
+// that neither key nor headers go to an address that was not configured.
+func (r *Registry) ask(ctx context.Context, e *endpoint, method, address string, body, answer any) error {
+	var sent io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, sent)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	for name, value := range e.headers {
 		req.Header.Set(name, value)
 	}
 	key, err := r.key(e, e.name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if key != "" {
 		setKey(req.Header, e.format, key)
@@ -80,13 +103,16 @@ func (r *Registry) served(ctx context.Context, e *endpoint, limit time.Duration)
 	defer done()
 	resp, err := transport.RoundTrip(req) // not a Client: no redirect is followed
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its models: %w", e.base, err)
+		return fmt.Errorf("ask %s for its models: %w", e.base, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return nil, &statusError{base: e.base, status: resp.StatusCode}
+		return &statusError{base: e.base, status: resp.StatusCode}
 	}
-	return readServed(io.LimitReader(resp.Body, maxList))
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxList)).Decode(answer); err != nil {
+		return fmt.Errorf("ask %s for its models: the answer is not the JSON that was expected: %w", e.base, err)
+	}
+	return nil
 }
 
 func setKey(h http.Header, format, key string) {
@@ -98,19 +124,22 @@ func setKey(h http.Header, format, key string) {
 	h.Set("Authorization", "Bearer "+key)
 }
 
-// readServed reads a list in the form that OpenAI, Anthropic and every
-// compatible server give: {"data": [{"id": …}]}.
-func readServed(body io.Reader) ([]string, error) {
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if err := json.NewDecoder(body).Decode(&list); err != nil {
-		return nil, fmt.Errorf("the list of models is not JSON: %w", err)
-	}
+// modelList is a list of models in the form that OpenAI, Anthropic and every
+// compatible server give, with what some of them add.
+type modelList struct {
+	Data []struct {
+		ID string `json:"id"`
+		// OwnedBy names the program on a local server.
+		OwnedBy text `json:"owned_by"`
+		// MaxModelLen is vLLM's, in tokens.
+		MaxModelLen tokens `json:"max_model_len"`
+	} `json:"data"`
+}
+
+// ids are the names that can be shown and used.
+func (l *modelList) ids() ([]string, error) {
 	var out []string
-	for _, m := range list.Data {
+	for _, m := range l.Data {
 		odd := strings.ContainsFunc(m.ID, func(c rune) bool { return c <= ' ' || c > '~' })
 		if m.ID == "" || len(m.ID) > 200 || odd || strings.Contains(strings.ToLower(m.ID), "embed") {
 			continue

@@ -191,6 +191,8 @@ type Choice struct {
 
 	endpoint *endpoint
 	quirks   llm.Quirks
+	// override is what the settings say of the model; may be nil.
+	override *ModelInfo
 }
 
 // ErrUnknownModel is what every error about a model's name is.
@@ -232,7 +234,7 @@ func (r *Registry) Resolve(spec string, override *ModelInfo) (*Choice, error) {
 			id = alias
 		}
 	}
-	return r.describe(e, id, override), nil
+	return r.describe(e, id, override, facts{}), nil
 }
 
 func (r *Registry) plainIDError(spec string) error {
@@ -255,25 +257,38 @@ func (r *Registry) plainIDError(spec string) error {
 	return err
 }
 
-// describe puts together what is known of a model: the catalogue, models.json
-// over it, the settings over both.
-func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice {
+// describe puts together what is known of a model: the catalogue, a local server's
+// own word over it, models.json over that, the settings over all.
+func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local facts) *Choice {
 	info := &llm.Info{Spec: e.name + "/" + id, Provider: e.name, ID: id, Format: e.format, Local: e.local, KeySource: r.keySource(e)}
-	c := &Choice{Info: info, endpoint: e, quirks: e.quirks}
+	c := &Choice{Info: info, endpoint: e, quirks: e.quirks, override: override}
 	if entry, ok := catalog.Lookup(e.name, id); ok {
 		info.ContextWindow, info.MaxOutput, info.Price = entry.ContextWindow, entry.MaxOutput, entry.Price
 		info.Thinks, info.Efforts = entry.Thinks, entry.Efforts
+		info.Vision, info.VisionKnown = entry.Images, true
 	}
 	if e.title != "" && e.local {
 		info.Price = core.Price{Known: true} // it runs on the user's own machine
 	}
+	info.WindowSetting = local.setting
+	if local.window > 0 {
+		info.ContextWindow = local.window
+	}
+	if local.vision != nil {
+		info.Vision, info.VisionKnown = *local.vision, true
+	}
+	said := "" // who says what the window is
 	listed := r.file.Models[info.Spec]
-	for _, m := range []*ModelInfo{&listed, override} {
+	for _, from := range []struct {
+		name string
+		info *ModelInfo
+	}{{"models.json", &listed}, {"the settings", override}} {
+		m := from.info
 		if m == nil {
 			continue
 		}
 		if m.ContextWindow > 0 {
-			info.ContextWindow = m.ContextWindow
+			info.ContextWindow, said = m.ContextWindow, from.name
 		}
 		if m.MaxTokens > 0 {
 			info.MaxOutput = m.MaxTokens
@@ -286,17 +301,50 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo) *Choice
 			c.quirks.TextToolCalls = m.TextToolCalls
 		}
 	}
-	info.Known = info.ContextWindow > 0
-	if !info.Known {
+	if e.name == "anthropic" && info.Price.Known {
+		info.Price.Search = catalog.AnthropicSearch
+	}
+	info.Known = info.ContextWindow > 0 && (said != "" || !local.assumed)
+	if info.ContextWindow == 0 {
 		info.ContextWindow = AssumedWindow
 	}
-	c.Notice = notice(info)
+	c.Notice = notice(info, local, said)
+	if near := r.nearModel(info); c.Notice != "" && near != "" {
+		c.Notice += fmt.Sprintf("; did you mean %q?", near)
+	}
 	return c
 }
 
-func notice(info *llm.Info) string {
+// nearModel is a model of the same provider whose name is nearly that of one that
+// nobody knows; empty for one that is known.
+func (r *Registry) nearModel(info *llm.Info) string {
+	if info.Known {
+		return ""
+	}
+	ids := r.listedModels(info.Provider)
+	for _, m := range catalog.Models(info.Provider) {
+		ids = append(ids, m.ID)
+	}
+	if near := nearest.Of(info.ID, ids); near != "" {
+		return info.Provider + "/" + near
+	}
+	return ""
+}
+
+// notice is what the user should know about what is not known of the model, or
+// is not as was said.
+func notice(info *llm.Info, local facts, said string) string {
 	const where = "under models in models.json"
 	switch {
+	case said != "" && local.window > 0 && info.ContextWindow > local.window && local.assumed:
+		return fmt.Sprintf("%s says that %s has a window of %d tokens, but %s has not loaded it yet, and loads a model with %d by default: %s",
+			said, info.Spec, info.ContextWindow, local.program, local.window, local.setting)
+	case said != "" && local.window > 0 && info.ContextWindow > local.window:
+		return fmt.Sprintf("%s says that %s has a window of %d tokens, but %s has it with %d, and what is longer is cut or refused: %s, or lower contextWindow",
+			said, info.Spec, info.ContextWindow, local.program, local.window, local.setting)
+	case said == "" && local.assumed:
+		return fmt.Sprintf("%s has not loaded %s yet, so that its window is not known: assuming %d tokens, as it loads a model by default; %s, then set contextWindow %s",
+			local.program, info.ID, info.ContextWindow, local.setting, where)
 	case !info.Known && !info.Price.Known:
 		return fmt.Sprintf("%s is not in the catalogue: assuming a window of %d tokens, cost unknown; set contextWindow and price (input, output) %s", info.Spec, AssumedWindow, where)
 	case !info.Known:

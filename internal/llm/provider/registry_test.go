@@ -88,17 +88,20 @@ func TestResolve(t *testing.T) {
 	}{
 		{"full name", "", nil, "anthropic/claude-sonnet-4-6",
 			llm.Info{Spec: "anthropic/claude-sonnet-4-6", Provider: "anthropic", ID: "claude-sonnet-4-6", Format: "anthropic",
-				ContextWindow: 200_000, MaxOutput: 128_000, Known: true, Thinks: true, Efforts: []string{"low", "medium", "high", "max"},
-				Price: core.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Known: true}},
+				ContextWindow: 1_000_000, MaxOutput: 128_000, Known: true, Thinks: true, Efforts: []string{"low", "medium", "high", "max"},
+				Vision: true, VisionKnown: true,
+				Price:  core.Price{Input: 3, Output: 15, CacheRead: 0.3, CacheWrite: 3.75, Search: 0.01, Known: true}},
 			"https://api.anthropic.com", llm.Quirks{}},
-		{"family", "", map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:9/v1"}, "haiku",
-			llm.Info{Spec: "anthropic/claude-haiku-4-5-20251001", Provider: "anthropic", ID: "claude-haiku-4-5-20251001", Format: "anthropic",
-				ContextWindow: 200_000, MaxOutput: 64_000, Known: true, Thinks: true, Local: true,
-				Price: core.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25, Known: true}},
+		{"family", "", map[string]string{"ANTHROPIC_BASE_URL": "http://127.0.0.1:9/v1"}, "opus",
+			llm.Info{Spec: "anthropic/claude-opus-5-5", Provider: "anthropic", ID: "claude-opus-5-5", Format: "anthropic",
+				ContextWindow: 1_000_000, MaxOutput: 128_000, Known: true, Thinks: true, Efforts: []string{"low", "medium", "high", "xhigh", "max"}, Local: true,
+				Vision: true, VisionKnown: true,
+				Price:  core.Price{Input: 4, Output: 20, CacheRead: 0.2, CacheWrite: 5, Search: 0.01, Known: true}},
 			"http://127.0.0.1:9", llm.Quirks{}},
 		{"openai itself", "", nil, "openai/gpt-4o",
 			llm.Info{Spec: "openai/gpt-4o", Provider: "openai", ID: "gpt-4o", Format: "responses", ContextWindow: 128_000, MaxOutput: 8192, Known: true,
-				Price: core.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5, Known: true}},
+				Vision: true, VisionKnown: true,
+				Price:  core.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5, Known: true}},
 			"https://api.openai.com/v1", llm.Quirks{}},
 		{"openai by its own address", "", map[string]string{"OPENAI_BASE_URL": "https://api.openai.com/v1/"}, "openai/none",
 			llm.Info{Spec: "openai/none", Provider: "openai", ID: "none", Format: "responses", ContextWindow: AssumedWindow},
@@ -150,6 +153,24 @@ func TestResolve(t *testing.T) {
 				t.Errorf("notice %q", c.Notice)
 			}
 		})
+	}
+}
+
+// A name that nobody knows is taken, and the nearest known one is named.
+func TestNearModel(t *testing.T) {
+	for spec, want := range map[string]string{
+		"openai/gpt-5.5x":     `did you mean "openai/gpt-5.5"?`,
+		"mock/mm":             `did you mean "mock/m"?`,
+		"openai/something":    "",
+		"ollama/something":    "",
+	} {
+		c, err := registry(t, goodFile, nil, keys{}, nil).Resolve(spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(c.Notice, "did you mean"); said != (want != "") || !strings.HasSuffix(c.Notice, want) {
+			t.Errorf("%s: %q", spec, c.Notice)
+		}
 	}
 }
 
@@ -226,7 +247,7 @@ func TestOpen(t *testing.T) {
 		key, problem     string
 	}{
 		{name: "with a key", spec: "anthropic/sonnet", keys: keys{"ANTHROPIC_API_KEY": "k"}, key: "k"},
-		{name: "without", spec: "anthropic/sonnet", problem: "anthropic/claude-sonnet-5 needs a key: set ANTHROPIC_API_KEY, or run `garuda setup` to store one"},
+		{name: "without", spec: "anthropic/sonnet", problem: "anthropic/claude-sonnet-5-5 needs a key: set ANTHROPIC_API_KEY, or run `garuda setup` to store one"},
 		{name: "local without", spec: "openai/x", env: map[string]string{"OPENAI_BASE_URL": "http://localhost:1/v1"}},
 		{name: "local with", spec: "openai/x", env: map[string]string{"OPENAI_BASE_URL": "http://localhost:1/v1"}, keys: keys{"OPENAI_API_KEY": "k"}, key: "k"},
 		{name: "none needed", spec: "ollama/x"},
