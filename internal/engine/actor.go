@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"garuda/internal/core"
+	"garuda/internal/engine/compact"
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
@@ -40,6 +41,9 @@ type actor struct {
 	notes []core.Block
 	// toldModel is the model that the conversation was last told of.
 	toldModel string
+	// fresh is true until a model that was chosen in the middle of the conversation
+	// has got its first request.
+	fresh bool
 }
 
 // noteModel marks the note that tells of another model.
@@ -52,8 +56,9 @@ func newActor(s *Session) *actor {
 	}
 	a.conv.fixedBytes = len(s.cfg.System)
 	for _, t := range s.cfg.Tools {
-		a.conv.fixedBytes += len(t.Name) + len(t.Description) + len(t.Schema) + blockOverhead
+		a.conv.fixedBytes += compact.ToolSize(t.Name, t.Description, t.Schema)
 	}
+	a.conv.blind = isBlind(s.cfg.Model.Info())
 	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
 	a.journal = &recorder{publish: s.log.publish, open: s.cfg.OpenJournal}
 	a.totals.Cost.Known = true // of nothing
@@ -68,9 +73,10 @@ func newActor(s *Session) *actor {
 
 // restore takes up what a resumed journal holds.
 func (a *actor) restore(h *session.History) {
-	for _, m := range h.Messages {
-		a.conv.append(m)
-	}
+	unseen := a.conv.replace(h.Messages)
+	info := a.s.cfg.Model.Info()
+	a.fresh = h.Model != info.Spec && len(h.Messages) > 0
+	a.sayUnseen(unseen)
 	a.totals = Totals{
 		Usage: h.Usage, Cost: h.Cost, UnreportedUSD: h.UnreportedUSD, Models: h.Models, Turns: h.Turns, Steps: h.Steps,
 	}
@@ -83,7 +89,7 @@ func (a *actor) restore(h *session.History) {
 		a.bookLost(h.Model)
 	}
 	a.toldModel = h.Told
-	a.noteModel(a.s.cfg.Model.Info().Spec)
+	a.noteModel(info.Spec)
 }
 
 // bookLost books the request that may have been on its way to this model when the
@@ -226,6 +232,10 @@ func (a *actor) setThinking(level llm.ThinkingLevel) error {
 	}
 	a.thinking = level
 	a.journal.append(&session.Thinking{Choice: string(level)})
+	if len(a.conv.messages) > 0 && a.cancelTurn == nil {
+		whole, _ := a.conv.estimate()
+		a.s.log.publish(Notice{Text: fmt.Sprintf("the model's cache starts anew with the next message (about %d tokens)", whole)})
+	}
 	return nil
 }
 
@@ -247,15 +257,43 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	if a.cancelTurn != nil {
 		return errors.New("change the model: a turn is running; stop it or wait for its end")
 	}
+	was, info := a.s.cfg.Model.Info().Spec, m.Info()
 	a.s.cfg.Model, a.s.cfg.Limits.MaxOutput = m, maxOutput
-	messages := session.WithoutThinking(a.conv.messages)
-	a.conv.estimator = turn.Estimator{}
-	a.conv.replace(messages)
-	spec := m.Info().Spec
-	a.journal.append(&session.Model{Model: spec})
-	a.noteModel(spec)
+	if info.Spec == was {
+		return nil // the same, opened again
+	}
+	a.conv.estimator, a.conv.blind = turn.Estimator{}, isBlind(info)
+	unseen := a.conv.replace(session.WithoutThinking(a.conv.messages))
+	a.journal.append(&session.Model{Model: info.Spec})
+	a.noteModel(info.Spec)
+	a.fresh = len(a.conv.messages) > 0
+	a.sayFresh(unseen)
 	return nil
 }
+
+// sayFresh tells what a switch of model costs a conversation.
+func (a *actor) sayFresh(unseen int) {
+	if !a.fresh {
+		return
+	}
+	info := a.s.cfg.Model.Info()
+	whole, _ := a.conv.estimate()
+	text := fmt.Sprintf("%s has nothing of this conversation in its cache: the next request sends all of it (about %d tokens)", info.Spec, whole)
+	if limit := a.inputLimit(0, a.outputLimit()); limit > 0 && whole > limit {
+		text += fmt.Sprintf("; that is more than fits its window of %d tokens, so old tool results will be left out", info.ContextWindow)
+	}
+	a.s.log.publish(Notice{Text: text})
+	a.sayUnseen(unseen)
+}
+
+// sayUnseen tells of images that the model will not see.
+func (a *actor) sayUnseen(images int) {
+	if images > 0 {
+		a.s.log.publish(Notice{Text: fmt.Sprintf("%s cannot see images: it gets a note in place of %s", a.s.cfg.Model.Info().Spec, count(images, "image"))})
+	}
+}
+
+func isBlind(info *llm.Info) bool { return info.VisionKnown && !info.Vision }
 
 // close only asks: the loop ends when the turn has.
 func (a *actor) close() {

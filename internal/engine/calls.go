@@ -35,8 +35,9 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 	}
 	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos})
 	t.a.journal.flush()
-	t.a.conv.append(m)
+	unseen := t.a.conv.append(m)
 	t.publish(Results{Message: m})
+	t.a.sayUnseen(unseen)
 	return t.repeats.Step(calls, m.Blocks)
 }
 

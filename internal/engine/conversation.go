@@ -1,15 +1,23 @@
 package engine
 
 import (
+	"slices"
+
 	"garuda/internal/core"
+	"garuda/internal/engine/compact"
 	"garuda/internal/engine/turn"
+	"garuda/internal/session"
 )
 
 // conversation is what the model knows: messages that never change once they
 // are in, and what is known of their size. The running turn owns it.
 type conversation struct {
 	messages []*core.Message
-	bytes    int // of all messages, roughly as they go over the wire
+	// sent are the messages as the model gets them: the very same, or with notes in
+	// place of the images of which a blind one would see nothing.
+	sent  []*core.Message
+	blind bool
+	bytes int // of all that is sent, roughly as they go over the wire
 	// fixedBytes is the size of system prompt and tool list.
 	fixedBytes int
 	estimator  turn.Estimator
@@ -18,16 +26,41 @@ type conversation struct {
 	measured, measuredBytes int
 }
 
-func (c *conversation) append(m *core.Message) {
+// append adds a message and says how many of its images the model will not see.
+func (c *conversation) append(m *core.Message) (unseen int) {
 	c.messages = append(c.messages, m)
-	c.bytes += messageBytes(m)
+	if !c.blind {
+		c.sent = c.messages
+	} else {
+		m, unseen = compact.Unseen(m)
+		c.sent = append(c.sent, m)
+	}
+	c.bytes += compact.Size(m)
+	return unseen
 }
 
 // replace puts other messages in place of all; their sizes are measured anew.
-func (c *conversation) replace(messages []*core.Message) {
-	*c = conversation{fixedBytes: c.fixedBytes, estimator: c.estimator}
+func (c *conversation) replace(messages []*core.Message) (unseen int) {
+	*c = conversation{fixedBytes: c.fixedBytes, estimator: c.estimator, blind: c.blind}
 	for _, m := range messages {
-		c.append(m)
+		unseen += c.append(m)
+	}
+	return unseen
+}
+
+// dropThinking leaves out the thinking of turns that came to their end. That of an
+// unfinished one stays: providers refuse a call whose thinking is missing when its
+// result is the last that was said.
+func (c *conversation) dropThinking() {
+	end := 0
+	for i, m := range c.messages {
+		if m.Role == core.RoleAssistant && len(m.ToolUses()) == 0 {
+			end = i + 1
+		}
+	}
+	kept := append(session.WithoutThinking(c.messages[:end]), c.messages[end:]...)
+	if !slices.Equal(kept, c.messages) {
+		c.replace(kept)
 	}
 }
 
@@ -42,23 +75,4 @@ func (c *conversation) estimate() (whole, after int) {
 func (c *conversation) measure(sent int, u core.Usage) {
 	c.estimator.Measured(c.fixedBytes+sent, u.Input+u.CacheRead+u.CacheWrite)
 	c.measured, c.measuredBytes = u.Context(), c.bytes
-}
-
-// blockOverhead is about what a block's JSON costs around its text.
-const blockOverhead = 40
-
-func messageBytes(m *core.Message) int {
-	n := blockOverhead
-	for _, b := range m.Blocks {
-		n += blockBytes(b)
-	}
-	return n
-}
-
-func blockBytes(b core.Block) int {
-	n := blockOverhead + len(b.Text) + len(b.Input) + len(b.Name) + len(b.ID) + len(b.Opaque) + len(b.Data)*4/3
-	for _, c := range b.Content {
-		n += blockBytes(c)
-	}
-	return n
 }

@@ -75,6 +75,9 @@ func (p *Prompt) isEmpty() bool {
 
 // begin takes the user's message into journal and conversation.
 func (t *turnRun) begin() {
+	if t.cfg.DropThinking {
+		t.a.conv.dropThinking()
+	}
 	m := &core.Message{Role: core.RoleUser}
 	if strings.TrimSpace(t.prompt.Text) != "" {
 		m.Blocks = append(m.Blocks, core.Text(t.prompt.Text))
@@ -87,8 +90,9 @@ func (t *turnRun) begin() {
 	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
 	t.a.journal.append(&session.User{Message: m})
 	t.a.journal.flush()
-	t.a.conv.append(m)
+	unseen := t.a.conv.append(m)
 	t.publish(TurnStarted{Message: m})
+	t.a.sayUnseen(unseen)
 }
 
 func planNote() core.Block {

@@ -13,10 +13,12 @@ import (
 )
 
 // request takes one step: it reserves, sends, and sends again where that may
-// help. A refused reservation is not a step.
+// help, once with a smaller conversation. A refused reservation is not a step.
 func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 	t.validate()
-	for failed := 0; ; {
+	t.fit()
+	sent, failed, smaller := false, 0, false
+	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // before anything is spent
 		}
@@ -24,7 +26,8 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		if failed == 0 {
+		if !sent {
+			sent = true
 			t.result.Steps++
 		}
 		resp, err := t.attempt(ctx)
@@ -36,6 +39,13 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		var e *llm.Error
 		if ctx.Err() != nil || !errors.As(err, &e) {
 			return nil, err
+		}
+		if recoverable(e) {
+			if smaller || !t.shrink(e) {
+				return nil, hopeless(e, smaller)
+			}
+			smaller = true
+			continue
 		}
 		failed++
 		if err := t.waitBeforeRetry(ctx, e, failed); err != nil {
@@ -131,7 +141,7 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 	booked := unreported(info.Spec, r)
 	t.lastCost = info.Price.Cost(core.Usage{})
 	if err == nil {
-		t.lastCost = info.Price.Cost(resp.Usage)
+		t.lastCost = costOf(info, resp)
 		booked.Cost = t.lastCost
 	}
 	if reported {
@@ -155,7 +165,7 @@ func (t *turnRun) attempt(ctx context.Context) (*llm.Response, error) {
 	show := &streamed{log: t.a.s.log}
 	start := t.cfg.Clock.Now()
 	resp, err := t.cfg.Model.Stream(ctx, &llm.Request{
-		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.messages,
+		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.sent,
 		MaxTokens: t.maxTokens, Thinking: t.thinking, SessionID: t.cfg.ID,
 	}, show.event)
 	t.lastAPI = t.cfg.Clock.Now().Sub(start)

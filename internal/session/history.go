@@ -234,8 +234,11 @@ func unbind(m *core.Message, whole bool) *core.Message {
 		}
 		if carries(&b) {
 			b.Opaque, b.Provider = "", ""
-			if b.Type == core.BlockText && strings.TrimSpace(b.Text) == "" {
+			switch {
+			case b.Type == core.BlockText && strings.TrimSpace(b.Text) == "":
 				continue // it stood for nothing else
+			case b.Type == core.BlockImage: // only its own model takes it in an answer
+				b = core.Text("[an image stood here]")
 			}
 		}
 		kept = append(kept, b)

@@ -1,0 +1,163 @@
+package compact
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"garuda/internal/core"
+)
+
+const (
+	// keptSteps is how many of the newest steps stay whole as long as older ones
+	// have something to give.
+	keptSteps = 4
+	// wholeUpTo is the size in characters up to which a result is never cut, and
+	// head how many of them stay of one that is.
+	wholeUpTo, head = 1_000, 200
+	// maxInput and maxHints are how many characters are shown of a call's input,
+	// and of the hints at the end of its result.
+	maxInput, maxHints = 300, 400
+)
+
+// candidate is a result that may give way.
+type candidate struct {
+	at, block int
+	size      int
+	use       core.Block
+}
+
+// Results leaves out the largest tool results until this many bytes are saved, or
+// nothing is left to leave out: first of the steps before the newest four, then of
+// those, and only then of the newest one. readAgain says of a tool whether making
+// the same call again shows the same and changes nothing.
+func Results(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *Change {
+	c := begin(msgs)
+	for _, tier := range tiers(msgs) {
+		slices.SortStableFunc(tier, func(a, b candidate) int { return cmp.Compare(b.size, a.size) })
+		for _, r := range tier {
+			if c.Saved >= bytes {
+				return c
+			}
+			short := shortened(&r.use, &c.Messages[r.at].Blocks[r.block], readAgain)
+			if blockSize(&short) < r.size {
+				c.put(r.at, r.block, short)
+			}
+		}
+	}
+	return c
+}
+
+// tiers are the results that are long enough to be cut, those first that are
+// needed least.
+func tiers(msgs []*core.Message) [3][]candidate {
+	var out [3][]candidate
+	step := 0
+	var results []candidate // of the step that is looked at, until its calls are met
+	for i := len(msgs) - 1; i >= 0; i-- {
+		if msgs[i].Role == core.RoleUser {
+			results = append(results, resultsIn(msgs[i], i)...)
+			continue
+		}
+		tier := 0
+		switch {
+		case step == 0:
+			tier = 2
+		case step < keptSteps:
+			tier = 1
+		}
+		for _, r := range results {
+			k := slices.IndexFunc(msgs[i].Blocks, func(b core.Block) bool {
+				return b.Type == core.BlockToolUse && b.ID == msgs[r.at].Blocks[r.block].ID
+			})
+			if k >= 0 {
+				r.use = msgs[i].Blocks[k]
+				out[tier] = append(out[tier], r)
+			}
+		}
+		results = nil
+		step++
+	}
+	return out
+}
+
+func resultsIn(m *core.Message, at int) []candidate {
+	var out []candidate
+	for k := range m.Blocks {
+		b := &m.Blocks[k]
+		if b.Type == core.BlockToolResult && (utf8.RuneCountInString(b.ResultText()) > wholeUpTo || hasData(b)) {
+			out = append(out, candidate{at: at, block: k, size: blockSize(b)})
+		}
+	}
+	return out
+}
+
+func hasData(b *core.Block) bool {
+	return slices.ContainsFunc(b.Content, func(c core.Block) bool { return len(c.Data) > 0 })
+}
+
+// shortened is a result's beginning, how much is missing, and how to get at it.
+func shortened(use, result *core.Block, readAgain func(string) bool) core.Block {
+	text := result.ResultText()
+	start := firstRunes(text, head)
+	missing := []string{}
+	if n := utf8.RuneCountInString(text) - utf8.RuneCountInString(start); n > 0 {
+		missing = append(missing, fmt.Sprintf("%d more characters", n))
+	}
+	if n := countData(result); n > 0 {
+		missing = append(missing, fmt.Sprintf("%d images or documents", n))
+	}
+	var b strings.Builder
+	b.WriteString(start)
+	fmt.Fprintf(&b, "\n[Garuda: %s of this result were left out to make room. ", strings.Join(missing, " and "))
+	input := firstRunes(use.Input, maxInput)
+	if input != use.Input {
+		input += "…"
+	}
+	if readAgain(use.Name) {
+		fmt.Fprintf(&b, "To see them, call %s again: %s]", use.Name, input)
+	} else {
+		fmt.Fprintf(&b, "The call was %s: %s]", use.Name, input)
+	}
+	if hints := hintsOf(text); hints != "" && !strings.HasSuffix(start, hints) {
+		b.WriteString("\n" + hints)
+	}
+	return core.ToolResult(result.ID, result.IsError, core.Block{Type: core.BlockText, Text: b.String(), Note: Note})
+}
+
+// hintsOf are the lines at the end of a result in which Garuda says where the
+// whole output is kept.
+func hintsOf(text string) string {
+	at := len(text)
+	for at > 0 {
+		line := strings.LastIndexByte(text[:max(at-1, 0)], '\n') + 1
+		if !strings.HasPrefix(text[line:at], "[Garuda: ") || len(text)-line > maxHints {
+			break
+		}
+		at = line
+	}
+	return text[at:]
+}
+
+func countData(b *core.Block) int {
+	n := 0
+	for i := range b.Content {
+		if len(b.Content[i].Data) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// firstRunes cuts behind the first n characters.
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

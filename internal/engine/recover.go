@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"fmt"
+
+	"garuda/internal/core"
+	"garuda/internal/engine/compact"
+	"garuda/internal/llm"
+	"garuda/internal/session"
+	"garuda/internal/tool"
+)
+
+// Why a conversation was made smaller, as the journal has it.
+const (
+	reasonImage  = "image_refused"
+	reasonWindow = "model_window"
+)
+
+// stageResults is the stage of a compaction that asks no model.
+const stageResults = 1
+
+// recoverable reports whether a smaller conversation, or one without an image,
+// may be taken where this one was refused.
+func recoverable(e *llm.Error) bool {
+	return e.Image || e.Kind == llm.ErrContextOverflow || e.Kind == llm.ErrTooLarge
+}
+
+// shrink makes a refused conversation smaller, and reports whether it could.
+func (t *turnRun) shrink(e *llm.Error) bool {
+	if e.Image {
+		path := ""
+		if t.cfg.Model.Info().Format == "anthropic" {
+			path = e.Block // other formats number what they made of the messages
+		}
+		c := compact.Refused(t.a.conv.messages, path)
+		return t.compacted(c, reasonImage, fmt.Sprintf("the model refused an image; sending the message again without %s", count(c.Blocks, "image")))
+	}
+	why := "the request is larger than the model's window"
+	need := t.over(e.Window)
+	if e.Kind == llm.ErrTooLarge {
+		why, need = "the request is larger than the server takes", t.share(shareOff)
+	}
+	c := compact.Results(t.a.conv.messages, need, t.showsAgain)
+	return t.compacted(c, string(e.Kind), fmt.Sprintf("%s; sending it again without the most of %s", why, count(c.Blocks, "old tool result")))
+}
+
+const (
+	// shareOff is the part of a request that goes where nobody says how much must;
+	// margin is what goes beyond what must by estimate.
+	shareOff, margin = 0.4, 0.1
+)
+
+// share is a part of the request in bytes.
+func (t *turnRun) share(part float64) int {
+	return int(part * float64(t.a.conv.fixedBytes+t.a.conv.bytes))
+}
+
+// over is by how many bytes the request is too large for a window, with a margin;
+// told is the window that the server spoke of, or 0. Where the estimate does not
+// see that it is too large it is wrong, and nobody knows by how much.
+func (t *turnRun) over(told int) int {
+	limit := t.a.inputLimit(told, t.maxTokens)
+	whole, _ := t.a.conv.estimate()
+	if limit == 0 || whole <= limit {
+		return t.share(shareOff)
+	}
+	return t.share(float64(whole-limit)/float64(whole) + margin)
+}
+
+// inputLimit is how many tokens fit into the model's window beside the output; 0
+// when nobody knows. told is a window that a server spoke of, or 0.
+func (a *actor) inputLimit(told, output int) int {
+	info := a.s.cfg.Model.Info()
+	window := told
+	if info.Known && (window == 0 || info.ContextWindow < window) {
+		window = info.ContextWindow
+	}
+	const least = 2 // the output may be set to more than the window; half of it is for the input
+	return max(window-output, window/least)
+}
+
+// fit makes the conversation small enough for a model that has just been chosen.
+func (t *turnRun) fit() {
+	if !t.a.fresh {
+		return
+	}
+	t.a.fresh = false
+	limit := t.a.inputLimit(0, t.maxTokens)
+	if whole, _ := t.a.conv.estimate(); limit == 0 || whole <= limit {
+		return
+	}
+	c := compact.Results(t.a.conv.messages, t.over(0), t.showsAgain)
+	t.compacted(c, reasonWindow, fmt.Sprintf("left out the most of %s, so that the conversation fits the model's window", count(c.Blocks, "old tool result")))
+}
+
+// compacted takes up a smaller conversation: first into the journal, so that a
+// resume goes on with the same one.
+func (t *turnRun) compacted(c *compact.Change, reason, said string) bool {
+	if c.Blocks == 0 {
+		return false
+	}
+	before, _ := t.a.conv.estimate()
+	t.a.conv.replace(c.Messages)
+	after, _ := t.a.conv.estimate()
+	t.a.journal.append(&session.Compaction{
+		Stage: stageResults, Reason: reason, Before: before, After: after, Messages: c.Placed, Cost: core.Cost{Known: true},
+	})
+	t.a.journal.flush()
+	if p := t.cfg.Pipeline; p != nil && p.Env.Tracker != nil {
+		p.Env.Tracker.ClearShown() // what is asked for again is not in the conversation any more
+	}
+	t.publish(Notice{Text: said})
+	t.publish(Compacted{Stage: stageResults, Reason: reason, Before: before, After: after, Changed: c.Blocks})
+	return true
+}
+
+// showsAgain reports whether the same call again gives the same and changes nothing.
+func (t *turnRun) showsAgain(name string) bool {
+	if t.cfg.Pipeline == nil {
+		return false
+	}
+	found, ok := t.cfg.Pipeline.Registry.Lookup(name)
+	return ok && found.Spec().Class == tool.ClassRead
+}
+
+// hopeless is an error of a conversation that could not be made smaller, or not
+// small enough, with what the user can do.
+func hopeless(e *llm.Error, tried bool) error {
+	switch {
+	case !recoverable(e):
+		return e
+	case e.Image && tried:
+		return fmt.Errorf("%w; the newest image was left out and the request still refused: begin a new session (/new), or choose a model that takes it (/models)", e)
+	case e.Image:
+		return fmt.Errorf("%w; the conversation holds no image that could be left out", e)
+	case tried:
+		return fmt.Errorf("%w; old tool results were left out and it is still too large: begin a new session (/new), or choose a model with a larger window (/models)", e)
+	}
+	return fmt.Errorf("%w; there are no tool results to leave out: make the message or its attachments smaller, begin a new session (/new), or choose a model with a larger window (/models)", e)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
