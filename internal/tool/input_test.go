@@ -11,7 +11,8 @@ import (
 const editSchema = `{"type":"object","properties":{
 	"path":{"type":"string"},"old_string":{"type":"string"},"new_string":{"type":"string"},
 	"replace_all":{"type":"boolean"},"limit":{"type":"integer","minimum":1},"ratio":{"type":"number"},
-	"mode":{"type":"string","enum":["files","content","count"]},"tags":{"type":"array","items":{"type":"string"}}
+	"mode":{"type":"string","enum":["files","content","count"]},"tags":{"type":"array","items":{"type":"string"}},
+	"edits":{"type":"array","items":{"type":"object","properties":{"old_string":{"type":"string"},"replace_all":{"type":"boolean"}},"additionalProperties":false}}
 	},"required":["path"],"additionalProperties":false}`
 
 func schema(t testing.TB) *inputSchema {
@@ -33,8 +34,14 @@ func TestInput(t *testing.T) {
 		{name: "booleans as strings", raw: `{"path":"a","replace_all":"True"}`, want: `{"path":"a","replace_all":true}`},
 		{name: "another agent's value", raw: `{"path":"a","output_mode":"files_with_matches"}`, want: `{"mode":"files","path":"a"}`},
 		{name: "null is nothing", raw: `{"path":"a","limit":null}`, want: `{"path":"a"}`},
+		{name: "inside a list", raw: `{"path":"a","edits":[{"oldString":"x","replaceAll":"true"},{"old_string":"y","replace_all":null}]}`,
+			want: `{"edits":[{"old_string":"x","replace_all":true},{"old_string":"y"}],"path":"a"}`},
+		{name: "a list as a string", raw: `{"path":"a","edits":"[{\"old_str\":\"x\"}]"}`, want: `{"edits":[{"old_string":"x"}],"path":"a"}`},
+		{name: "unknown field inside", raw: `{"path":"a","edits":[{"old_string":"x"},{"old_sting":"x"}]}`,
+			err: `edit_file.edits[1] has no field "old_sting"; did you mean "old_string"?`},
+		{name: "a list that is none", raw: `{"path":"a","edits":"[1"}`, err: "edits"},
 		{name: "unknown field", raw: `{"path":"a","replce_all":true}`, err: `has no field "replce_all"; did you mean "replace_all"?`},
-		{name: "far from any field", raw: `{"path":"a","zzzzzz":1}`, err: `its fields are limit, mode`},
+		{name: "far from any field", raw: `{"path":"a","zzzzzz":1}`, err: `its fields are edits, limit, mode`},
 		{name: "same field twice", raw: `{"path":"a","file_path":"b"}`, err: `are the same field`},
 		{name: "case cannot smuggle a second value", raw: `{"path":"a","Path":"b"}`, err: `are the same field`},
 		{name: "missing", raw: `{}`, err: "path"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Newline is the newline style of a text.
@@ -69,7 +70,7 @@ func Decode(raw []byte) *Text {
 	t.Encoding, t.start = MarkOf(raw)
 	t.BOM = t.start > 0
 	if t.Encoding == UTF8 && utf8.Valid(raw[t.start:]) && bytes.IndexByte(raw, '\r') < 0 {
-		t.LF = string(raw[t.start:])
+		t.LF = alias(raw[t.start:])
 		t.plain = t.start == 0
 		t.Mostly = LF
 		if strings.IndexByte(t.LF, '\n') >= 0 {
@@ -104,6 +105,15 @@ func Decode(raw []byte) *Text {
 		t.Mostly = CRLF
 	}
 	return t
+}
+
+// alias is b as a string, without a copy: the bytes of a file that was read do
+// not change any more, and a large one is not to be held twice.
+func alias(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	return unsafe.String(&b[0], len(b)) //nolint:gosec // b is never written to again
 }
 
 // unit is one character of the text and where its bytes are.
@@ -161,9 +171,24 @@ func (t *Text) Splice(edits []Edit) (raw []byte, lf string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
+	size := len(t.raw)
+	for _, e := range edits {
+		size += len(e.New)
+	}
+	raw = make([]byte, 0, size)
+	if t.plain {
+		for i, at := 0, 0; ; i++ {
+			if i == len(edits) {
+				raw = append(raw, t.raw[at:]...)
+				break
+			}
+			raw = append(append(raw, t.raw[at:edits[i].Start]...), edits[i].New...)
+			at = edits[i].End
+		}
+		return raw, alias(raw), sameStyle(t, raw, alias(raw))
+	}
 	var text strings.Builder
 	text.Grow(len(t.LF))
-	raw = make([]byte, 0, len(t.raw)+64)
 	rawAt, textAt := 0, 0
 	for i, e := range edits {
 		raw = append(raw, t.raw[rawAt:spans[i].at]...)
@@ -177,10 +202,15 @@ func (t *Text) Splice(edits []Edit) (raw []byte, lf string, err error) {
 	raw = append(raw, t.raw[rawAt:]...)
 	text.WriteString(t.LF[textAt:])
 	lf = text.String()
+	return raw, lf, sameStyle(t, raw, lf)
+}
+
+// sameStyle fails unless raw is read as this text, in the style of t.
+func sameStyle(t *Text, raw []byte, lf string) error {
 	if back := Decode(raw); back.LF != lf || back.Encoding != t.Encoding || back.BOM != t.BOM {
-		return nil, "", errors.New("the bytes around the edit would be read as other characters afterwards")
+		return errors.New("the bytes around the edit would be read as other characters afterwards")
 	}
-	return raw, lf, nil
+	return nil
 }
 
 type span struct {

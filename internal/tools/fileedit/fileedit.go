@@ -1,7 +1,6 @@
-// Package fileedit holds the tools that change single files: write_file and
-// edit_file.
+// Package fileedit holds the tools that change files.
 //
-// Both plan the whole change before it is approved and plan it again, against
+// Each plans the whole change before it is approved and plan it again, against
 // the disk, when they run; what is then no longer what was reviewed is not
 // written. They reach files only through package workspace and decide nothing.
 package fileedit
@@ -10,14 +9,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/aymanbagabas/go-udiff"
-
 	"garuda/internal/tool"
 	"garuda/internal/workspace"
 )
 
 // New returns the tools of this package.
-func New() []tool.Tool { return []tool.Tool{editFile{}, writeFile{}} }
+func New() []tool.Tool { return []tool.Tool{editFile{}, multiEdit{}, writeFile{}} }
 
 // decode reads a call's input, which has already passed the tool's schema.
 func decode[T any](input json.RawMessage) (*T, error) {
@@ -38,22 +35,6 @@ func mayLookInside(env *tool.Env, p workspace.Path) bool {
 // writeEffects are the effects of changing one file.
 func writeEffects(p workspace.Path, changes ...tool.Change) tool.Effects {
 	return tool.Effects{Writes: []string{p.Abs}, Real: p.Through(), Changes: changes}
-}
-
-// diffContext is how many lines a diff shows around a change.
-const diffContext = 3
-
-// diff is the unified diff of edits of a text; oldName is /dev/null for a new file.
-func diff(oldName, newName, old string, edits []workspace.Edit) (string, error) {
-	out := make([]udiff.Edit, len(edits))
-	for i, e := range edits {
-		out[i] = udiff.Edit{Start: e.Start, End: e.End, New: e.New}
-	}
-	text, err := udiff.ToUnified(oldName, newName, old, out, diffContext)
-	if err != nil {
-		return "", fmt.Errorf("make the diff of %s: %w", newName, err)
-	}
-	return text, nil
 }
 
 func countLines(n int) string {

@@ -9,5 +9,6 @@ import (
 // The schemas are kept by hand to be small.
 func TestSpecs(t *testing.T) {
 	tooltest.CheckSpec[writeInput](t, writeFile{}.Spec(), 550)
+	tooltest.CheckSpec[multiEditInput](t, multiEdit{}.Spec(), 1000)
 	tooltest.CheckSpec[editInput](t, editFile{}.Spec(), 750)
 }

@@ -1,0 +1,311 @@
+package fileedit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"garuda/internal/tool"
+	"garuda/internal/tools/fileread"
+	"garuda/internal/workspace"
+)
+
+// replacement is one text to put in another's place.
+type replacement struct {
+	old, with string
+	all       bool
+}
+
+// editCall is a planned change of one file by replacements.
+type editCall struct {
+	path workspace.Path
+	list []replacement
+	// numbered: errors name the replacement by its number.
+	numbered bool
+	// planned is nil when the file may not be read.
+	planned *edited
+}
+
+// edited is the outcome of the replacements on a file's contents.
+type edited struct {
+	was   *workspace.Contents
+	text  *workspace.Text
+	edits []workspace.Edit
+	raw   []byte // afterwards
+	lf    string
+	diff  string
+	// replaced counts the places, where spans that touch count as one edit.
+	replaced int
+	// stale: the file differs from what was read of it.
+	stale bool
+}
+
+// planEdits plans the replacements of the text of one file, each on the result
+// of the one before.
+func planEdits(env *tool.Env, path string, list []replacement, numbered bool) (*tool.Plan, error) {
+	p, err := env.Workspace.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	call := &editCall{path: p, list: list, numbered: numbered}
+	if !mayLookInside(env, p) {
+		return &tool.Plan{Target: p.Rel, Input: call, Effects: writeEffects(p)}, nil
+	}
+	if !p.Exists {
+		return nil, env.Workspace.NotFound(p, env.MayRead)
+	}
+	was, err := env.Workspace.ReadFile(p)
+	if err != nil {
+		return nil, err
+	}
+	if call.planned, err = call.work(env, was); err != nil {
+		return nil, err
+	}
+	return &tool.Plan{
+		Target: p.Rel, Preview: call.planned.diff, Input: call,
+		Effects: writeEffects(p, tool.Change{Path: p.Abs, Old: &call.planned.text.LF, New: &call.planned.lf}),
+	}, nil
+}
+
+// work makes the replacements in the file's contents, in memory.
+func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, error) {
+	p := call.path
+	state := env.Tracker.Status(p.Real, was.Snapshot)
+	if state == workspace.Unread {
+		return nil, fmt.Errorf("%s was not read in this session; read the part you want to change with read_file first", p.Rel)
+	}
+	if workspace.IsBinary(was.Raw) {
+		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
+	}
+	e := &edited{was: was, text: workspace.Decode(was.Raw), stale: state == workspace.Changed}
+	if err := call.replace(e); err != nil {
+		return nil, err
+	}
+	var err error
+	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
+		return nil, fmt.Errorf("edit %s: %w", p.Rel, err)
+	}
+	e.diff, err = diff(p.Rel, p.Rel, e.text.LF, e.edits)
+	return e, err
+}
+
+// replace makes every replacement, or none.
+func (call *editCall) replace(e *edited) error {
+	patterns := make([]string, 0, len(call.list))
+	for _, r := range call.list {
+		patterns = append(patterns, r.old)
+	}
+	d := newDraft(e.text.LF, newIndex(e.text.LF, patterns))
+	for i, r := range call.list {
+		n, err := call.one(d, e, r)
+		if err != nil && call.numbered {
+			return fmt.Errorf("edit %d of %d: %w; nothing was written", i+1, len(call.list), err)
+		}
+		if err != nil {
+			return err
+		}
+		e.replaced += n
+	}
+	e.edits = slices.DeleteFunc(d.edits(), func(w workspace.Edit) bool { return e.text.LF[w.Start:w.End] == w.New })
+	if len(e.edits) == 0 {
+		return errors.New("the edits undo each other; nothing would change")
+	}
+	return nil
+}
+
+// one makes one replacement and says in how many places.
+func (call *editCall) one(d *draft, e *edited, r replacement) (int, error) {
+	old, with := r.old, r.with
+	if old == "" {
+		return 0, errors.New("old_string is empty; to add text, replace a line by itself and the new text; to make a new file, use write_file")
+	}
+	if old == with {
+		return 0, errors.New("old_string and new_string are the same; nothing would change")
+	}
+	at := d.find(old)
+	if lf := workspace.ToLF(old); len(at) == 0 && lf != old { // a file is matched with LF, whatever it has
+		old = lf
+		at = d.find(old)
+	}
+	with = workspace.ToLF(with)
+	if old == with {
+		return 0, errors.New("old_string and new_string differ only in CRLF and LF, and a file keeps its own newlines; nothing would change")
+	}
+	if r.all {
+		at = apart(at, len(old))
+	}
+	name := call.path.Rel
+	switch {
+	case len(at) == 0:
+		lf := d.String()
+		return 0, fmt.Errorf("old_string occurs 0 times in %s (%s).%s", name, countLines(workspace.CountLines(lf)), explainMiss(lf, old, e.stale))
+	case len(at) > 1 && !r.all:
+		return 0, fmt.Errorf("old_string occurs %d times in %s, at %s; add lines around it until it is unique, or set replace_all", len(at), name, atLines(d.String(), at))
+	case e.stale && r.all && len(at) > 1:
+		return 0, fmt.Errorf("%s changed since it was read, and old_string occurs %d times in it now; read it again before you replace them all", name, len(at))
+	}
+	d.replace(at, len(old), with)
+	return len(at), nil
+}
+
+// atLines names the lines of offsets: "line 3", "lines 3, 8 and 20".
+func atLines(lf string, at []int) string {
+	const most = 20
+	var names []string
+	line, from := 1, 0
+	for i, offset := range at {
+		if i == most {
+			names = append(names, fmt.Sprintf("%d more", len(at)-most))
+			break
+		}
+		line += strings.Count(lf[from:offset], "\n")
+		from = offset
+		names = append(names, fmt.Sprint(line))
+	}
+	if len(names) == 1 {
+		return "line " + names[0]
+	}
+	return "lines " + strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// runEdits writes what was planned. A file that changed meanwhile is planned
+// again, and what is then no longer what was reviewed is not written.
+func runEdits(c *tool.Call) (*tool.Output, error) {
+	call, ok := c.Plan.Input.(*editCall)
+	if !ok {
+		return nil, errors.New("the plan is of another tool")
+	}
+	p, w := call.path, c.Env.Workspace
+	if call.planned == nil {
+		return nil, fmt.Errorf("%s may not be read, so it cannot be edited", p.Rel)
+	}
+	defer w.Lock(p)()
+	e := call.planned
+	done, err := w.Replace(p, e.was.Info, e.raw)
+	moved := false
+	if changed := (*workspace.ChangedError)(nil); errors.As(err, &changed) {
+		if e, done, err = call.again(c.Env); err != nil {
+			return nil, err
+		}
+		moved = e != call.planned
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Env.Tracker.Edited(p.Real, e.was.Snapshot, done.Snapshot, e.lineEdits())
+	return &tool.Output{
+		Text:    call.report(e, e.stale || moved) + notes(done.Notes),
+		Summary: changedLines(e.diff),
+		Diff:    e.diff,
+	}, nil
+}
+
+// again plans and writes the change of a file that is no longer as it was when
+// the change was planned.
+func (call *editCall) again(env *tool.Env) (*edited, *workspace.Written, error) {
+	p := call.path
+	now, err := env.Workspace.ReadFile(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := call.planned
+	if now.Snapshot.Same(e.was.Snapshot) { // touched, and otherwise the same
+		e.was.Info = now.Info
+	} else if e, err = call.work(env, now); err != nil {
+		return nil, nil, err
+	} else if len(call.list) != 1 || e.replaced != 1 || call.planned.replaced != 1 {
+		return nil, nil, &workspace.ChangedError{Path: p.Rel, How: "changed after the edit was planned, so that it would not be the change that was reviewed; nothing was written"}
+	}
+	done, err := env.Workspace.Replace(p, e.was.Info, e.raw)
+	return e, done, err
+}
+
+// lineEdits says which lines were replaced by how many.
+func (e *edited) lineEdits() []workspace.LineEdit {
+	out := make([]workspace.LineEdit, len(e.edits))
+	line, from := 1, 0
+	for i, edit := range e.edits {
+		line += strings.Count(e.text.LF[from:edit.Start], "\n")
+		from = edit.Start
+		out[i] = workspace.LineEdit{
+			Old: workspace.Lines{From: line, To: line + strings.Count(e.text.LF[edit.Start:edit.End], "\n")},
+			New: 1 + strings.Count(edit.New, "\n"),
+		}
+	}
+	return out
+}
+
+// report is the result's text.
+func (call *editCall) report(e *edited, changed bool) string {
+	at := make([]int, len(e.edits))
+	for i, edit := range e.edits {
+		at[i] = edit.Start
+	}
+	n := "1 replacement"
+	if e.replaced > 1 {
+		n = fmt.Sprintf("%d replacements", e.replaced)
+	}
+	text := fmt.Sprintf("Edited %s: %s at %s.", call.path.Rel, n, atLines(e.text.LF, at))
+	if !changed {
+		return text
+	}
+	return text + "\nThe file had changed since it was read. " + e.surroundings()
+}
+
+// surroundings shows the places of the edits as they are now.
+func (e *edited) surroundings() string {
+	const most = 5
+	var b strings.Builder
+	b.WriteString("Around the edit it is now:")
+	for i, l := range e.lineEdits() {
+		if i == most {
+			fmt.Fprintf(&b, "\n(%d more places)", len(e.edits)-most)
+			break
+		}
+		from := l.Old.From + e.shift(i)
+		b.WriteString("\n" + surroundings(e.lf, from-diffContext, from+l.New-1+diffContext))
+	}
+	return b.String()
+}
+
+// shift is by how many lines the edits before number i moved it.
+func (e *edited) shift(i int) int {
+	n := 0
+	for _, edit := range e.edits[:i] {
+		n += strings.Count(edit.New, "\n") - strings.Count(e.text.LF[edit.Start:edit.End], "\n")
+	}
+	return n
+}
+
+// surroundings shows some lines of a text, numbered.
+func surroundings(lf string, from, to int) string {
+	from = max(1, from)
+	var out []byte
+	number := 0
+	width := fileread.Width(to)
+	for line := range strings.Lines(lf) {
+		if number++; number > to {
+			break
+		}
+		if number >= from {
+			out, _ = fileread.AppendLine(out, number, width, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return strings.TrimSuffix(string(out), "\n")
+}
+
+// changedLines counts a diff's lines: "+3 -1".
+func changedLines(diff string) string {
+	added, removed := 0, 0
+	for i, line := range strings.Split(diff, "\n") {
+		switch {
+		case i < 2: // the names
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	return fmt.Sprintf("+%d -%d", added, removed)
+}
