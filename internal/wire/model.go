@@ -10,10 +10,7 @@ import (
 	"garuda/internal/config"
 	"garuda/internal/core"
 	"garuda/internal/llm"
-	"garuda/internal/llm/anthropic"
-	"garuda/internal/llm/chat"
 	"garuda/internal/llm/provider"
-	"garuda/internal/llm/responses"
 	"garuda/internal/secret"
 )
 
@@ -38,9 +35,6 @@ func takeSecrets(p places) (*provider.File, *secret.Store, []string, error) {
 func newProviders(file *provider.File, keys *secret.Store, clock core.Clock) *provider.Registry {
 	return provider.New(provider.Options{
 		File: file, Lookup: os.LookupEnv, Keys: keys, Clock: clock,
-		Clients: map[string]provider.Constructor{
-			"anthropic": anthropic.New, "chat": chat.New, "responses": responses.New,
-		},
 	})
 }
 

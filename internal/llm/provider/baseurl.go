@@ -29,8 +29,11 @@ func checkBaseURL(raw, format string, allowInsecure bool) (base string, local bo
 		return "", false, errors.New("it must not have a query or a fragment")
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
-	if format == "anthropic" {
+	switch format { // clients put the version in themselves
+	case "anthropic":
 		path = strings.TrimSuffix(path, "/v1")
+	case "gemini":
+		path = strings.TrimSuffix(path, "/v1beta")
 	}
 	for _, tail := range []string{"/chat/completions", "/responses", "/messages", "/models"} {
 		if strings.HasSuffix(path, tail) {

@@ -17,6 +17,8 @@ func TestCheckBaseURL(t *testing.T) {
 		{" https://api.example.com ", "chat", false, "https://api.example.com", false, ""},
 		{"https://api.example.com/v1", "anthropic", false, "https://api.example.com", false, ""},
 		{"https://gw.example.com/team/v1/", "anthropic", false, "https://gw.example.com/team", false, ""},
+		{"https://g.example/v1beta/", "gemini", false, "https://g.example", false, ""},
+		{"https://g.example/v1beta/models", "gemini", false, "", false, "end before /models"},
 		{"http://localhost:8000/v1", "chat", false, "http://localhost:8000/v1", true, ""},
 		{"http://LOCALHOST:8000", "chat", false, "http://LOCALHOST:8000", true, ""},
 		{"http://127.3.2.1:8000", "chat", false, "http://127.3.2.1:8000", true, ""},

@@ -40,6 +40,7 @@ const openAIBase = "https://api.openai.com/v1"
 var builtins = []builtin{
 	{name: "anthropic", typ: typeAnthropic, baseURL: "https://api.anthropic.com", keyEnv: "ANTHROPIC_API_KEY", baseEnv: "ANTHROPIC_BASE_URL", model: "sonnet"},
 	{name: "openai", typ: typeResponses, baseURL: openAIBase, keyEnv: "OPENAI_API_KEY", baseEnv: "OPENAI_BASE_URL"},
+	{name: "gemini", typ: typeGemini, baseURL: "https://generativelanguage.googleapis.com", keyEnv: "GEMINI_API_KEY", baseEnv: "GEMINI_BASE_URL"},
 	{name: "openrouter", typ: typeCompatible, baseURL: "https://openrouter.ai/api/v1", keyEnv: "OPENROUTER_API_KEY"},
 	{name: "deepseek", typ: typeCompatible, baseURL: "https://api.deepseek.com/v1", keyEnv: "DEEPSEEK_API_KEY"},
 	{name: "xai", typ: typeCompatible, baseURL: "https://api.x.ai/v1", keyEnv: "XAI_API_KEY"},
