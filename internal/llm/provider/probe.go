@@ -60,8 +60,11 @@ func (r *Registry) served(ctx context.Context, e *endpoint, limit time.Duration)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	path := "/models"
-	if e.format == "anthropic" {
+	switch e.format {
+	case "anthropic":
 		path = "/v1/models"
+	case "gemini":
+		return r.servedGemini(ctx, e)
 	}
 	var list modelList
 	if err := r.ask(ctx, e, http.MethodGet, e.base+path, nil, &list); err != nil {
@@ -116,24 +119,29 @@ func (r *Registry) ask(ctx context.Context, e *endpoint, method, address string,
 }
 
 func setKey(h http.Header, format, key string) {
-	if format == "anthropic" {
+	switch format {
+	case "anthropic":
 		h.Set("X-Api-Key", key)
 		h.Set("Anthropic-Version", "2023-06-01")
-		return
+	case "gemini":
+		h.Set("X-Goog-Api-Key", key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
 	}
-	h.Set("Authorization", "Bearer "+key)
 }
 
 // modelList is a list of models in the form that OpenAI, Anthropic and every
 // compatible server give, with what some of them add.
 type modelList struct {
-	Data []struct {
-		ID string `json:"id"`
-		// OwnedBy names the program on a local server.
-		OwnedBy text `json:"owned_by"`
-		// MaxModelLen is vLLM's, in tokens.
-		MaxModelLen tokens `json:"max_model_len"`
-	} `json:"data"`
+	Data []modelRow `json:"data"`
+}
+
+type modelRow struct {
+	ID string `json:"id"`
+	// OwnedBy names the program on a local server.
+	OwnedBy text `json:"owned_by"`
+	// MaxModelLen is vLLM's, in tokens.
+	MaxModelLen tokens `json:"max_model_len"`
 }
 
 // ids are the names that can be shown and used.

@@ -58,7 +58,8 @@ func (r *Registry) reach(ctx context.Context, e *endpoint) ([]string, error) {
 		return served, nil
 	case !errors.As(err, &answered):
 		return nil, err
-	case answered.status == http.StatusUnauthorized, answered.status == http.StatusForbidden:
+	case answered.status == http.StatusUnauthorized, answered.status == http.StatusForbidden,
+		answered.status == http.StatusBadRequest && e.format == "gemini": // Google's word for a wrong key
 		return nil, &KeyRefusedError{Source: r.keySource(e), Err: err}
 	case answered.status >= http.StatusInternalServerError:
 		return nil, err
