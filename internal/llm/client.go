@@ -107,9 +107,9 @@ type Playback string
 const (
 	// PlaybackAsCame returns reasoning_content and reasoning_details to a server
 	// that sent them; what came as reasoning or between tags stays out.
-	PlaybackAsCame    Playback = ""
-	PlaybackReasoning Playback = "reasoning" // always as "reasoning"
-	PlaybackContent   Playback = "content"   // Mistral: a part of the content
-	PlaybackTags      Playback = "tags"      // <think> at the content's start
-	PlaybackNever     Playback = "never"     // the server refuses it
+	PlaybackAsCame  Playback = ""
+	PlaybackField   Playback = "field"   // in the field in which it came, "reasoning" too
+	PlaybackContent Playback = "content" // Mistral: a part of the content
+	PlaybackTags    Playback = "tags"    // <think> at the content's start
+	PlaybackNever   Playback = "never"   // the server refuses it
 )

@@ -93,7 +93,8 @@ type answer struct {
 	held      textCalls
 	thinking  strings.Builder
 	reasoning struct {
-		seen    bool // the server has the field, if only an empty one
+		seen    bool // the server has the field reasoning_content, if only an empty one
+		short   bool // the server calls it reasoning
 		text    strings.Builder
 		details details
 	}
@@ -233,6 +234,7 @@ func (a *answer) add(d *delta) {
 		a.reasoning.seen = true
 		a.reason(*d.ReasoningContent)
 	case d.Reasoning != "":
+		a.reasoning.short = true
 		a.reason(d.Reasoning)
 	default:
 		a.reason(detailed)
@@ -405,12 +407,16 @@ func (a *answer) message(text string) *core.Message {
 // has that field, an empty one too, and OpenRouter's details. Other ways are made
 // from the thinking's text, when it is sent; see [llm.Playback].
 func (a *answer) playback(thought string) string {
-	if a.quirks.Playback != llm.PlaybackAsCame {
+	field := a.quirks.Playback == llm.PlaybackField
+	if a.quirks.Playback != llm.PlaybackAsCame && !field {
 		return ""
 	}
 	var out []byte
-	if a.reasoning.seen {
+	switch {
+	case a.reasoning.seen:
 		out = wire.AppendField(append(out, '{'), "reasoning_content", thought)
+	case a.reasoning.short && field:
+		out = wire.AppendField(append(out, '{'), "reasoning", thought)
 	}
 	if len(a.reasoning.details) > 0 {
 		if out == nil {

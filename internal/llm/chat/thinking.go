@@ -84,18 +84,14 @@ func thoughtOf(m *core.Message) string {
 func (e *encoder) appendPlayback(dst []byte, m *core.Message) []byte {
 	start := len(dst)
 	switch e.quirks.Playback {
-	case llm.PlaybackAsCame:
+	case llm.PlaybackAsCame, llm.PlaybackField:
 		for _, b := range m.Blocks {
 			if b.Type == core.BlockThinking && b.Provider == Format {
 				dst = appendMembers(dst, b.Opaque)
 			}
 		}
-	case llm.PlaybackReasoning:
-		if thought := thoughtOf(m); thought != "" {
-			dst = wire.AppendField(dst, "reasoning", thought)
-		}
 	}
-	if e.quirks.PlaybackAlways && len(dst) == start {
+	if e.quirks.PlaybackAlways && e.info.Thinks && len(dst) == start {
 		dst = wire.AppendField(dst, "reasoning_content", thoughtOf(m))
 	}
 	return dst

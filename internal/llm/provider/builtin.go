@@ -1,7 +1,5 @@
 package provider
 
-import "garuda/internal/llm"
-
 // Types of provider, as models.json names them, and the wire format of each.
 const (
 	typeCompatible = "openai-compatible"
@@ -27,8 +25,7 @@ type builtin struct {
 	model string
 	// title is set for the servers that run on the user's machine and are asked
 	// whether they answer; their models cost nothing.
-	title  string
-	quirks llm.Quirks
+	title string
 }
 
 // openAIBase is where OpenAI itself is: only there is the Responses API spoken
@@ -45,10 +42,7 @@ var builtins = []builtin{
 	{name: "deepseek", typ: typeCompatible, baseURL: "https://api.deepseek.com/v1", keyEnv: "DEEPSEEK_API_KEY"},
 	{name: "xai", typ: typeCompatible, baseURL: "https://api.x.ai/v1", keyEnv: "XAI_API_KEY"},
 	{name: "groq", typ: typeCompatible, baseURL: "https://api.groq.com/openai/v1", keyEnv: "GROQ_API_KEY"},
-	// Mistral refuses fields it does not know, stream_options among them, and
-	// reports usage without being asked.
-	{name: "mistral", typ: typeCompatible, baseURL: "https://api.mistral.ai/v1", keyEnv: "MISTRAL_API_KEY", model: "mistral-medium-latest",
-		quirks: llm.Quirks{NoStreamUsage: true}},
+	{name: "mistral", typ: typeCompatible, baseURL: "https://api.mistral.ai/v1", keyEnv: "MISTRAL_API_KEY", model: "mistral-medium-latest"},
 	{name: "ollama", typ: typeCompatible, baseURL: "http://localhost:11434/v1", title: "Ollama"},
 	{name: "lmstudio", typ: typeCompatible, baseURL: "http://localhost:1234/v1", title: "LM Studio"},
 	{name: "llamacpp", typ: typeCompatible, baseURL: "http://localhost:8080/v1", title: "llama.cpp"},

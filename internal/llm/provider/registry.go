@@ -92,7 +92,7 @@ func New(o Options) *Registry {
 // and models.json say, the file last: what it says of a provider is meant for
 // that provider, while OPENAI_BASE_URL may be set for another program.
 func (r *Registry) endpointOf(b builtin) *endpoint {
-	e := &endpoint{name: b.name, keyEnv: b.keyEnv, quirks: b.quirks, title: b.title, model: b.model}
+	e := &endpoint{name: b.name, keyEnv: b.keyEnv, title: b.title, model: b.model}
 	typ, base, from := b.typ, b.baseURL, ""
 	def := r.file.Providers[b.name]
 	if b.baseEnv != "" {
@@ -125,9 +125,6 @@ func (r *Registry) endpointOf(b builtin) *endpoint {
 	}
 	if e.format == "chat" {
 		e.quirks.ResponsesFallback = true
-	}
-	if e.base == openAIBase && e.format == "chat" {
-		e.quirks.MaxTokensField = "max_completion_tokens"
 	}
 	if r.clients[e.format] == nil {
 		e.problem = fmt.Errorf("provider %s: there is no client for type %s", e.name, typ)
@@ -261,7 +258,7 @@ func (r *Registry) plainIDError(spec string) error {
 // own word over it, models.json over that, the settings over all.
 func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local facts) *Choice {
 	info := &llm.Info{Spec: e.name + "/" + id, Provider: e.name, ID: id, Format: e.format, Local: e.local, KeySource: r.keySource(e)}
-	c := &Choice{Info: info, endpoint: e, quirks: e.quirks, override: override}
+	c := &Choice{Info: info, endpoint: e, quirks: quirksOf(e.name, e.base, id, e.quirks), override: override}
 	if entry, ok := catalog.Lookup(e.name, id); ok {
 		info.ContextWindow, info.MaxOutput, info.Price = entry.ContextWindow, entry.MaxOutput, entry.Price
 		info.Thinks, info.Efforts = entry.Thinks, entry.Efforts
