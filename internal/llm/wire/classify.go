@@ -56,6 +56,9 @@ func (r *Reply) classify(body []byte, header http.Header) error {
 // hint says what the user can do next, where that is known.
 func (r *Reply) hint(e *llm.Error, f *failure) string {
 	info := r.client.info
+	if strings.Contains(f.message, "HTTP request to an HTTPS server") || strings.Contains(f.message, "plain HTTP request was sent to HTTPS") {
+		return "the server wants TLS: should the base URL begin with https://?"
+	}
 	if f.page && e.Kind != llm.ErrTooLarge {
 		if e.Kind == llm.ErrServer || e.Kind == llm.ErrOverloaded {
 			return "a gateway in front of the model server answered in its place"

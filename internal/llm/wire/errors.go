@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -67,11 +68,7 @@ func (r *Reply) fail(err error) error {
 		return ctxErr
 	}
 	if limit, ok := errors.AsType[*limitError](context.Cause(r.ctx)); ok {
-		e := r.wrap(llm.ErrIdle, fmt.Sprintf("no answer: %v", limit), limit)
-		if r.gotByte {
-			e.Message = fmt.Sprintf("the answer stopped: %v", limit)
-		}
-		return e
+		return r.waited(limit)
 	}
 	if typed, ok := errors.AsType[*llm.Error](err); ok {
 		return typed
@@ -79,6 +76,11 @@ func (r *Reply) fail(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		e := r.wrap(llm.ErrNetwork, "the proxy cannot be reached: "+err.Error(), err)
 		e.Hint = "check HTTP_PROXY, HTTPS_PROXY and NO_PROXY"
+		return e
+	}
+	if strings.HasSuffix(err.Error(), "Proxy Authentication Required") {
+		e := r.wrap(llm.ErrAuth, "the proxy wants a user and a password", err)
+		e.Hint = "check the user and the password in HTTP_PROXY or HTTPS_PROXY"
 		return e
 	}
 	if refused(err) {
@@ -89,22 +91,68 @@ func (r *Reply) fail(err error) error {
 		}
 		return e
 	}
-	return r.network(err)
-}
-
-func (r *Reply) network(err error) error {
 	if r.body != nil {
 		return r.wrap(llm.ErrNetwork, "the connection broke: "+err.Error(), err)
 	}
-	e := r.wrap(llm.ErrNetwork, "cannot reach "+r.url+": "+err.Error(), err)
-	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
-		e.Hint = "check the base URL and the network"
+	return r.unreached(err)
+}
+
+// waited is a limit that passed; it says what was there before.
+func (r *Reply) waited(limit *limitError) error {
+	before := "no answer"
+	switch {
+	case r.gotByte:
+		before = "the answer stopped"
+	case r.body != nil:
+		before = fmt.Sprintf("the server began its answer (HTTP %d) and sent nothing more", r.status)
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		e.Kind = llm.ErrProtocol // asking again changes nothing
-		e.Hint = "the server's certificate is not trusted on this machine"
+	e := r.wrap(llm.ErrIdle, fmt.Sprintf("%s: %v", before, limit), limit)
+	if r.client.info.Local && !r.gotByte {
+		e.Hint = "the server may still be loading the model, or reading a long prompt"
 	}
 	return e
+}
+
+// unreached is a connection that was not made, or broke before the answer.
+func (r *Reply) unreached(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" && op.Timeout() {
+		return r.wrap(llm.ErrNetwork, fmt.Sprintf("cannot reach %s: waited %s for the connection", r.url, r.client.limits.Connect), err)
+	}
+	if strings.HasSuffix(err.Error(), "TLS handshake timeout") {
+		return r.wrap(llm.ErrNetwork, fmt.Sprintf("cannot reach %s: waited %s for the TLS handshake", r.url, r.client.limits.Connect), err)
+	}
+	e := r.wrap(llm.ErrNetwork, "cannot reach "+r.url+": "+err.Error(), err)
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		e.Hint = "check the base URL and the network"
+		if !dns.IsNotFound {
+			e.Hint = "the name server does not answer; check the network"
+		}
+	}
+	if hint := certificateHint(err); hint != "" {
+		e.Kind, e.Hint = llm.ErrProtocol, hint // asking again changes nothing
+	}
+	return e
+}
+
+// certificateHint says what to do about a TLS connection that was refused here;
+// empty for every other error.
+func certificateHint(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the server's certificate is not trusted on this machine: let the variable SSL_CERT_FILE name a file with its authority's certificate (a company's proxy has one of its own)"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "the certificate is for another host: check the base URL"
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
+		return "the certificate is not valid now: check this machine's clock, then ask whoever runs the server"
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "the server's certificate cannot be verified on this machine"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok || strings.HasSuffix(err.Error(), "server gave HTTP response to HTTPS client") {
+		return "the server does not speak TLS: should the base URL begin with http://?"
+	}
+	return ""
 }
 
 // wsaRefused is Windows' own number for a refused connection.
