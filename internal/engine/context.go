@@ -12,3 +12,11 @@ func (s *Session) ContextTokens() int {
 	})
 	return tokens
 }
+
+// LastEvent is the number of the newest event, -1 before the first. Who has read
+// that far has seen everything that calls so far have brought about.
+func (s *Session) LastEvent() int64 {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	return s.log.first + int64(len(s.log.entries)) - 1
+}

@@ -170,9 +170,6 @@ func (s *Session) SetThinking(level llm.ThinkingLevel) error {
 	return err
 }
 
-// Notify shows a line to everyone who is subscribed.
-func (s *Session) Notify(text string) { s.log.publish(Notice{Text: text}) }
-
 // Subscribe reads the session's events from number from on (0 for all that are kept).
 func (s *Session) Subscribe(from int64) *Subscription { return s.log.subscribe(from) }
 

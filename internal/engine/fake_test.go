@@ -13,6 +13,7 @@ import (
 	"garuda/internal/llm"
 	"garuda/internal/session"
 	"garuda/internal/tool"
+	"garuda/internal/workspace"
 )
 
 // reply is one scripted answer of a model.
@@ -222,8 +223,11 @@ type bench struct {
 	decider *fakeDecider
 	journal *memoryJournal
 	clock   *instantClock
+	tracker *workspace.Tracker
 	s       *Session
 	sub     *Subscription
+	// store holds the journal of a storedBench.
+	store *session.Store
 }
 
 func newBench(t *testing.T, cfg Config, tools []tool.Tool, replies ...reply) *bench {
@@ -231,7 +235,7 @@ func newBench(t *testing.T, cfg Config, tools []tool.Tool, replies ...reply) *be
 	b := &bench{
 		t: t, decider: &fakeDecider{ask: map[string]bool{}, deny: map[string]bool{}},
 		model:   &fakeModel{info: llm.Info{Spec: "fake/m", MaxOutput: 64_000, Price: core.Price{Input: 1, Output: 1, Known: true}}, replies: replies},
-		journal: &memoryJournal{}, clock: &instantClock{},
+		journal: &memoryJournal{}, clock: &instantClock{}, tracker: workspace.NewTracker(),
 	}
 	registry, err := tool.NewRegistry(tools...)
 	if err != nil {
@@ -239,7 +243,7 @@ func newBench(t *testing.T, cfg Config, tools []tool.Tool, replies ...reply) *be
 	}
 	cfg.ID, cfg.Model, cfg.Modes, cfg.CanAsk = "20260101-000000-abcd", b.model, &fakeModes{}, true
 	cfg.Clock, cfg.Jitter = b.clock, func() float64 { return 0 }
-	cfg.Pipeline = &tool.Pipeline{Registry: registry, Decider: b.decider, Env: &tool.Env{Clock: b.clock}}
+	cfg.Pipeline = &tool.Pipeline{Registry: registry, Decider: b.decider, Env: &tool.Env{Clock: b.clock, Tracker: b.tracker}}
 	if cfg.OpenJournal == nil {
 		cfg.OpenJournal = func() (Journal, error) { return b.journal, nil }
 	}

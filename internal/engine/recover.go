@@ -5,6 +5,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/engine/compact"
+	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
 	"garuda/internal/tool"
@@ -109,6 +110,7 @@ func (t *turnRun) compacted(c *compact.Change, reason, said string) bool {
 	if p := t.cfg.Pipeline; p != nil && p.Env.Tracker != nil {
 		p.Env.Tracker.ClearShown() // what is asked for again is not in the conversation any more
 	}
+	t.repeats = turn.Repeats{} // and it may be asked for again
 	t.publish(Notice{Text: said})
 	t.publish(Compacted{Stage: stageResults, Reason: reason, Before: before, After: after, Changed: c.Blocks})
 	return true

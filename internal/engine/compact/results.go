@@ -36,7 +36,9 @@ type candidate struct {
 func Results(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *Change {
 	c := begin(msgs)
 	for _, tier := range tiers(msgs) {
-		slices.SortStableFunc(tier, func(a, b candidate) int { return cmp.Compare(b.size, a.size) })
+		slices.SortFunc(tier, func(a, b candidate) int {
+			return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.at, b.at), cmp.Compare(a.block, b.block))
+		})
 		for _, r := range tier {
 			if c.Saved >= bytes {
 				return c
@@ -104,14 +106,14 @@ func shortened(use, result *core.Block, readAgain func(string) bool) core.Block 
 	start := firstRunes(text, head)
 	missing := []string{}
 	if n := utf8.RuneCountInString(text) - utf8.RuneCountInString(start); n > 0 {
-		missing = append(missing, fmt.Sprintf("%d more characters", n))
+		missing = append(missing, numbered(n, "more character", "more characters"))
 	}
 	if n := countData(result); n > 0 {
-		missing = append(missing, fmt.Sprintf("%d images or documents", n))
+		missing = append(missing, numbered(n, "image or document", "images or documents"))
 	}
 	var b strings.Builder
 	b.WriteString(start)
-	fmt.Fprintf(&b, "\n[Garuda: %s of this result were left out to make room. ", strings.Join(missing, " and "))
+	fmt.Fprintf(&b, "\n[Garuda: %s of this result left out to make room. ", strings.Join(missing, " and "))
 	input := firstRunes(use.Input, maxInput)
 	if input != use.Input {
 		input += "…"
@@ -149,6 +151,13 @@ func countData(b *core.Block) int {
 		}
 	}
 	return n
+}
+
+func numbered(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // firstRunes cuts behind the first n characters.

@@ -18,23 +18,32 @@ const maxRetryAfter = 60 * time.Second
 const firstRetryDelay = time.Second
 
 // Retry says whether to send the request again after its failed-th failure (1
-// for the first) and how long to wait. jitter is a random number in [0, 1). When
-// the answer is no, reason may say why in words a person understands.
+// for the first) and how long to wait. jitter is a random number in [0, 1); it
+// makes the wait longer, never shorter than the server asks. When the answer is
+// no, reason may say why in words a person understands.
+//
+// The caller's own abort is no *llm.Error and never comes here.
 func Retry(e *llm.Error, failed int, local bool, jitter float64) (wait time.Duration, again bool, reason string) {
-	if !retryable(e, local) {
+	switch {
+	case !retryable(e, local):
 		return 0, false, ""
-	}
-	if failed > MaxRetries {
+	case e.NoRetry:
+		return 0, false, "the server says that trying again is of no use"
+	case failed > MaxRetries:
 		return 0, false, fmt.Sprintf("gave up after %d tries", failed)
-	}
-	if e.RetryAfter > maxRetryAfter {
+	case e.RetryAfter > maxRetryAfter:
 		return 0, false, fmt.Sprintf("the server asks to wait %s; try again then", e.RetryAfter.Round(time.Second))
 	}
-	wait = firstRetryDelay << (failed - 1)
-	wait += time.Duration(float64(wait) * jitter / 2)
-	return max(wait, e.RetryAfter), true, ""
+	backoff := firstRetryDelay << (max(failed, 1) - 1)
+	// Clients that were turned away together should not come back together.
+	spread := time.Duration(float64(backoff) * jitter / 2)
+	return max(backoff, e.RetryAfter) + spread, true, ""
 }
 
+// retryable reports whether the same request may succeed later. Of the 4xx these
+// are a rate limit (429), a timeout (408), a lock that was held too long (409) and
+// a server without room (498 of Groq); package wire types all others as kinds that
+// say no.
 func retryable(e *llm.Error, local bool) bool {
 	switch e.Kind {
 	case llm.ErrRateLimit, llm.ErrOverloaded, llm.ErrServer, llm.ErrNetwork, llm.ErrIdle:
