@@ -59,6 +59,9 @@ func (a *answer) stop(words map[string]string) string {
 
 // formatOf tells the wire format from a request's path.
 func formatOf(path string) string {
+	if _, _, ok := geminiPath(path); ok {
+		return "gemini"
+	}
 	for _, f := range []struct{ tail, format string }{
 		{"/chat/completions", "chat"}, {"/responses", "responses"}, {"/v1/messages", "anthropic"},
 	} {
@@ -80,6 +83,8 @@ func (a *answer) render(format string) (stream []event, whole any, err error) {
 		e.list = append(e.list, event{data: []byte("[DONE]")})
 	case "responses":
 		whole = a.responses(e)
+	case "gemini":
+		whole = a.gemini(e)
 	}
 	return e.list, whole, e.err
 }

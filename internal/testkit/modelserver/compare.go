@@ -128,9 +128,12 @@ func split(format string, body []byte) (*parts, error) {
 	if !json.Valid(body) {
 		return nil, errors.New("it is not JSON")
 	}
-	system, messages := map[string]string{"anthropic": "system", "responses": "instructions"}[format], "messages"
-	if format == "responses" {
+	system, messages := map[string]string{"anthropic": "system", "responses": "instructions", "gemini": "systemInstruction"}[format], "messages"
+	switch format {
+	case "responses":
 		messages = "input"
+	case "gemini":
+		messages = "contents"
 	}
 	p := &parts{}
 	list := func(raw []byte) (out [][]byte) {

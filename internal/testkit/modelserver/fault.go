@@ -3,6 +3,7 @@ package modelserver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -117,8 +118,11 @@ var overflowWords = map[string]words{
 
 func (f *Fault) words(format string) words {
 	table := openAIWords
-	if format == "anthropic" {
+	switch format {
+	case "anthropic":
 		table = anthropicWords
+	case "gemini":
+		table = geminiWords
 	}
 	w := table[f.Kind]
 	if f.Kind == ErrorEvent {
@@ -142,12 +146,15 @@ func (f *Fault) words(format string) words {
 // body is the error as the format's JSON.
 func (w words) body(format string) any {
 	e := map[string]any{"message": w.message}
+	if format == "gemini" {
+		e["code"], e["status"] = w.status, w.typ
+		maps.Copy(e, w.extra)
+		return map[string]any{"error": e}
+	}
 	if w.typ != "" {
 		e["type"] = w.typ
 	}
-	for k, v := range w.extra {
-		e[k] = v
-	}
+	maps.Copy(e, w.extra)
 	if format == "anthropic" {
 		return map[string]any{"type": "error", "error": e, "request_id": "req_scripted"}
 	}

@@ -98,6 +98,8 @@ func listen(t *testing.T, format string, stream []string) spoken {
 			if stop := at(e, "delta", "stop_reason"); stop != nil {
 				s.Stop, s.Out = str(stop), num(at(e, "usage", "output_tokens"))
 			}
+		case "gemini":
+			s.gemini(t, []byte(data))
 		case "chat":
 			delta := at(e, "choices", 0, "delta")
 			s.Thinking += str(at(delta, "reasoning_content")) + str(at(delta, "reasoning"))

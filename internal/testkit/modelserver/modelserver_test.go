@@ -20,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-var paths = map[string]string{"anthropic": "/v1/messages", "chat": "/v1/chat/completions", "responses": "/v1/responses"}
+var paths = map[string]string{"anthropic": "/v1/messages", "chat": "/v1/chat/completions", "responses": "/v1/responses",
+	"gemini": "/v1beta/models/m:streamGenerateContent?alt=sse"}
 
 // post sends a request body and returns the response, whose body the test's end closes.
 func post(ctx context.Context, t *testing.T, s *Server, format, body string) (*http.Response, error) {
@@ -63,7 +64,7 @@ var full = Step{
 	Usage: &Usage{Input: 100, Output: 50, CacheRead: 900},
 }
 
-func TestThreeFormats(t *testing.T) {
+func TestFormats(t *testing.T) {
 	for format := range paths {
 		for name, wire := range map[string]Wire{
 			"plain": {}, "small": {Fragment: 1}, "chunks": {Chunk: 3, Newline: "crlf"}, "cr": {Newline: "cr", Comments: true},
@@ -82,6 +83,8 @@ func TestThreeFormats(t *testing.T) {
 					want.Stop, want.In, want.Signature = "tool_calls", 1000, ""
 				case "responses":
 					want.Stop, want.In = "completed", 1000
+				case "gemini":
+					want.Stop, want.In = "STOP", 1000
 				}
 				if d := cmp.Diff(want, listen(t, format, sse(t, data))); d != "" {
 					t.Error(d)
@@ -159,6 +162,7 @@ func TestStops(t *testing.T) {
 		"anthropic": {"max_tokens": "max_tokens", "refusal": "refusal", "odd": "odd"},
 		"chat":      {"max_tokens": "length", "refusal": "content_filter", "odd": "odd"},
 		"responses": {"max_tokens": "incomplete", "refusal": "completed", "odd": "completed"},
+		"gemini":    {"max_tokens": "MAX_TOKENS", "refusal": "SAFETY", "odd": "odd", "": "STOP"},
 	} {
 		for stop, word := range want {
 			s := Start(t, &Scenario{Steps: []Step{{Text: "t", Stop: stop}}}, Options{})
@@ -174,12 +178,13 @@ func TestStops(t *testing.T) {
 }
 
 func TestHTTPFaults(t *testing.T) {
-	status := map[string][2]int{ // anthropic, chat
-		RateLimit: {429, 429}, Overloaded: {529, 503}, ServerError: {500, 500}, Auth: {401, 401}, Quota: {400, 429}, Payment: {402, 402},
-		TooLarge: {413, 413}, ContextOverflow: {400, 400}, BadRequest: {400, 400}, NotFound: {404, 404}, NeedsResponses: {404, 404},
+	status := map[string][3]int{ // anthropic, chat, gemini
+		RateLimit: {429, 429, 429}, Overloaded: {529, 503, 503}, ServerError: {500, 500, 500}, Auth: {401, 401, 400},
+		Quota: {400, 429, 429}, Payment: {402, 402, 402}, TooLarge: {413, 413, 400}, ContextOverflow: {400, 400, 400},
+		BadRequest: {400, 400, 400}, NotFound: {404, 404, 404}, NeedsResponses: {404, 404, 404},
 	}
 	for kind, want := range status {
-		for i, format := range []string{"anthropic", "chat"} {
+		for i, format := range []string{"anthropic", "chat", "gemini"} {
 			s := Start(t, &Scenario{Steps: []Step{{Fault: &Fault{Kind: kind}}, {Fault: &Fault{Kind: kind, Status: 499, Message: "other words"}}}}, Options{})
 			resp, data := mustPost(t, s, format, streamed)
 			if resp.StatusCode != want[i] || str(at(decode(t, data), "error", "message")) == "" {
@@ -263,7 +268,7 @@ func TestStreamFaults(t *testing.T) {
 			if got, err = run(t, format, Fault{Kind: ErrorEvent, After: 3}); err != nil || strings.Count(got, "data: ") != 4 || !strings.Contains(got, "verloaded") {
 				t.Errorf("error event: %q, %v", got, err)
 			}
-			if got, err = run(t, format, Fault{Kind: ErrorEvent, Variant: RateLimit}); err != nil || !strings.Contains(got, "ate limit") {
+			if got, err = run(t, format, Fault{Kind: ErrorEvent, Variant: RateLimit}); err != nil || !strings.Contains(got, "ate limit") && !strings.Contains(got, "RESOURCE_EXHAUSTED") {
 				t.Errorf("error event: %q, %v", got, err)
 			}
 		})

@@ -1,7 +1,7 @@
 // Package modelserver is a scripted model server for tests. One scenario is
-// spoken in whichever of three wire formats a request asks for (Anthropic
-// Messages, OpenAI Chat Completions, OpenAI Responses), streamed or whole, with
-// the faults that real servers have; every request is recorded with its times.
+// spoken in whichever of four wire formats a request asks for (Anthropic
+// Messages, OpenAI Chat Completions, OpenAI Responses, Gemini), streamed or whole,
+// with the faults that real servers have; every request is recorded with its times.
 //
 // It answers as documented APIs and common servers do, knows nothing of
 // Garuda's own clients, and never asks any network.
@@ -37,7 +37,8 @@ type Step struct {
 	// quotes and line breaks escaped); else the answer is a 400 that says which is missing.
 	Require []string `json:"require,omitempty"`
 	// Thinking comes first. Signature is what binds it (Anthropic's signature, the
-	// encrypted content of Responses); one is made when there is none.
+	// encrypted content of Responses, Gemini's thought signature); one is made when
+	// there is none.
 	Thinking  string `json:"thinking,omitempty"`
 	Signature string `json:"signature,omitempty"`
 	// Redacted is the data of an Anthropic redacted_thinking block.
@@ -92,7 +93,7 @@ type Wire struct {
 	Multiline bool `json:"multiline,omitempty"`
 	// Interleave mixes the argument fragments of several calls (Chat Completions).
 	Interleave bool `json:"interleave,omitempty"`
-	// NoIDs leaves the ids of calls out (Chat Completions).
+	// NoIDs leaves the ids of calls out (Chat Completions, Gemini).
 	NoIDs bool `json:"noIds,omitempty"`
 	// Reasoning is how Chat Completions gives thinking: reasoning_content
 	// (default), reasoning, or think (tags in the text).

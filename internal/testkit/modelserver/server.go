@@ -19,7 +19,7 @@ import (
 type Request struct {
 	// N counts model requests from 0. Step is the step that answered it, or -1.
 	N, Step int
-	// Format is anthropic, chat or responses.
+	// Format is anthropic, chat, responses or gemini.
 	Format, Path string
 	Header       http.Header
 	// Body is nil when the server forgets bodies; Bytes is its size all the same.
@@ -113,8 +113,8 @@ func Start(t TB, s *Scenario, o Options) *Server {
 	return srv
 }
 
-// URL is the server's address: what ANTHROPIC_BASE_URL takes. With /v1 at its
-// end it is what OPENAI_BASE_URL takes.
+// URL is the server's address: what ANTHROPIC_BASE_URL and GEMINI_BASE_URL take.
+// With /v1 at its end it is what OPENAI_BASE_URL takes.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() }
 
 // Close hangs up on every client, ends every answer and waits for them.
@@ -227,7 +227,12 @@ type asked struct {
 	stream, usage bool
 }
 
-func readAsked(body []byte) (a asked) {
+func readAsked(q *Request) (a asked) {
+	body := q.Body
+	if q.Format == "gemini" {
+		a.model, a.stream, _ = geminiPath(q.Path)
+		return a
+	}
 	eachMember(body, func(_ int, key string, start, end int) {
 		value := body[start:end]
 		switch key {
@@ -251,7 +256,7 @@ func (s *Server) refuse(w http.ResponseWriter, q *Request, format string, args .
 }
 
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step *Step) {
-	ask := readAsked(q.Body)
+	ask := readAsked(q)
 	if step == nil {
 		s.refuse(w, q, "the scenario has %d steps, and this is request %d", len(s.scenario.Steps), q.N+1)
 		return
@@ -282,6 +287,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step
 		return
 	}
 	p := &player{server: s, w: w, r: r, wire: a.wire, fault: step.Fault, format: q.Format, status: func(code int) { s.setStatus(q, code) }}
+	if q.Format == "gemini" && ask.stream && r.URL.Query().Get("alt") != "sse" {
+		p.whole(geminiList(stream))
+		return
+	}
 	if ask.stream {
 		s.mu.Lock()
 		q.Stream = true
@@ -307,6 +316,10 @@ func (s *Server) other(w http.ResponseWriter, r *http.Request) {
 	models := s.scenario.Models
 	if len(models) == 0 {
 		models = []string{"scripted"}
+	}
+	if strings.HasSuffix(r.URL.Path, "/v1beta/models") {
+		writeJSON(w, http.StatusOK, geminiModels(models))
+		return
 	}
 	data := []any{}
 	for _, id := range models {

@@ -16,6 +16,8 @@ func Strict(format string, body []byte) error {
 		return strictAnthropic(body)
 	case "responses":
 		return strictResponses(body)
+	case "gemini":
+		return strictGemini(body)
 	}
 	return strictChat(body)
 }
