@@ -65,6 +65,19 @@ func TestParseFailure(t *testing.T) {
 	}
 }
 
+// TestStatuses: with nothing but a status to go by, only those that may pass are
+// typed as what is tried again.
+func TestStatuses(t *testing.T) {
+	passing := map[llm.ErrorKind]bool{llm.ErrRateLimit: true, llm.ErrOverloaded: true, llm.ErrServer: true, llm.ErrNetwork: true}
+	for status := 400; status < 600; status++ {
+		f := failure{status: status, message: "no"}
+		want := status >= 500 || status == 408 || status == 409 || status == 429 || status == 498
+		if got := f.kind(); passing[got] != want {
+			t.Errorf("%d is %s", status, got)
+		}
+	}
+}
+
 func FuzzParseFailure(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","code":5,"metadata":{"raw":"{}"}}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -112,7 +112,7 @@ var (
 	rateNames     = []string{"rate_limit", "ratelimit", "too_many_requests", "toomanyrequests", "resource_exhausted", "throttling"}
 	overloadNames = []string{"overloaded", "unavailable", "slow_down", "modelnotready", "capacity_exceeded", "no_kv_space"}
 	overloadWords = []string{"overloaded", "at capacity", "server busy", "loading model", "temporarily unavailable", "unable to process your request"}
-	serverNames   = []string{"modelstreamerror", "modelerror", "internalserver"} // Bedrock gives the second with a 424
+	serverNames   = []string{"modelstreamerror", "internalserver"} // Bedrock, the first with a 424: its stream broke
 	badNames      = []string{"invalid_request", "invalid_argument", "badrequest", "bad_request", "not_found", "invalid_prompt", "validationexception", "failed_precondition"}
 	noModelNames  = []string{"model_not_found", "deploymentnotfound", "invalid_model"}
 	noModelWords  = []string{"does not exist", "model not found", "not a valid model id", "no endpoints found", "unknown model"}
