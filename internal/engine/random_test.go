@@ -23,7 +23,8 @@ import (
 //   - every message that was taken ends in exactly one TurnEnded, or was taken back;
 //   - every conversation that is sent is one that may be sent, and continues the
 //     one before;
-//   - the journal has what was sent, before it was sent;
+//   - the journal has what was sent, before it was sent, also after the model was
+//     switched and after the conversation was made smaller;
 //   - all subscribers see the same events in the same order;
 //   - sums of turns are the session's;
 //   - Close returns, and nothing is left running (TestMain looks).
@@ -40,6 +41,7 @@ func TestRandomUse(t *testing.T) {
 type world struct {
 	s       *Session
 	model   *fakeModel
+	small   llm.Model // the same with another name and a small window
 	journal *memoryJournal
 	actions [][]action
 
@@ -59,13 +61,14 @@ func newWorld(t *rapid.T) *world {
 	w := &world{journal: &memoryJournal{}}
 	replies := rapid.SliceOfN(replyGen(), 0, 25).Draw(t, "replies")
 	w.model = &fakeModel{
-		info:    llm.Info{Spec: "fake/m", MaxOutput: 64_000, Price: core.Price{Input: 1, Output: 1, Known: true}},
+		info:    llm.Info{Spec: "fake/m", Format: "anthropic", MaxOutput: 64_000, Price: core.Price{Input: 1, Output: 1, Known: true}},
 		replies: append(replies, make([]reply, 0, 1)...),
 	}
+	w.small = &namedModel{fakeModel: w.model, info: llm.Info{Spec: "fake/small", Format: "anthropic", ContextWindow: 10_000, Known: true}}
 	for range rapid.IntRange(1, 3).Draw(t, "surfaces") {
 		w.actions = append(w.actions, rapid.SliceOfN(actionGen(), 1, 12).Draw(t, "actions"))
 	}
-	registry, err := tool.NewRegistry(looker(), writer(), anyEnd("wait", tool.Plan{RunsCommands: true}), broken())
+	registry, err := tool.NewRegistry(looker(), pages(), writer(), anyEnd("wait", tool.Plan{RunsCommands: true}), broken())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,8 +76,9 @@ func newWorld(t *rapid.T) *world {
 	clock := &instantClock{}
 	w.s = New(Config{
 		ID: "20260101-000000-abcd", Model: w.model, Modes: &lockedModes{}, CanAsk: true, Clock: clock,
-		Jitter: func() float64 { return 0 },
-		Limits: Limits{MaxSteps: 6, TokenBudget: rapid.SampledFrom([]int{0, 0, 60_000}).Draw(t, "budget")},
+		Jitter:       func() float64 { return 0 },
+		DropThinking: rapid.Bool().Draw(t, "drop thinking"),
+		Limits:       Limits{MaxSteps: 6, TokenBudget: rapid.SampledFrom([]int{0, 0, 60_000}).Draw(t, "budget")},
 		Pipeline: &tool.Pipeline{Registry: registry, Env: &tool.Env{Clock: clock},
 			Decider: &fakeDecider{ask: map[string]bool{"change": true}, deny: map[string]bool{}}},
 		OpenJournal: func() (Journal, error) { return w.journal, nil },
@@ -83,10 +87,18 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
+// namedModel is a model under another name.
+type namedModel struct {
+	*fakeModel
+	info llm.Info
+}
+
+func (m *namedModel) Info() *llm.Info { return &m.info }
+
 // replyGen draws what a model may answer, sound or not.
 func replyGen() *rapid.Generator[reply] {
-	tools := rapid.SampledFrom([]string{"look", "look", "look", "change", "wait", "broken", "unknown", ""})
-	inputs := rapid.SampledFrom([]string{`{}`, `{"path":"a"}`, `{"path":"b"}`, `{"path"`, `{"other":1}`, ``})
+	tools := rapid.SampledFrom([]string{"look", "look", "page", "page", "change", "wait", "broken", "unknown", ""})
+	inputs := rapid.SampledFrom([]string{`{}`, `{"path":"9 pages"}`, `{"path":"a"}`, `{"path":"b"}`, `{"path"`, `{"other":1}`, ``})
 	block := rapid.Custom(func(t *rapid.T) core.Block {
 		switch rapid.IntRange(0, 6).Draw(t, "block") {
 		case 0:
@@ -126,7 +138,7 @@ func replyGen() *rapid.Generator[reply] {
 }
 
 func failureGen() *rapid.Generator[reply] {
-	return rapid.Map(rapid.IntRange(0, 3), func(kind int) reply {
+	return rapid.Map(rapid.IntRange(0, 6), func(kind int) reply {
 		return func(ctx context.Context, _ *llm.Request, emit func(llm.Event)) (*llm.Response, error) {
 			switch kind {
 			case 0:
@@ -136,6 +148,12 @@ func failureGen() *rapid.Generator[reply] {
 				return nil, &llm.Error{Kind: llm.ErrAuth, Model: "fake/m", Message: "no such key"}
 			case 2:
 				return nil, errors.New("an error of no kind")
+			case 3:
+				return nil, &llm.Error{Kind: llm.ErrContextOverflow, Model: "fake/m", Message: "too long", Window: 12_000}
+			case 4:
+				return nil, &llm.Error{Kind: llm.ErrTooLarge, Model: "fake/m", Message: "too large"}
+			case 5:
+				return nil, &llm.Error{Kind: llm.ErrBadRequest, Image: true, Model: "fake/m", Message: "bad image", Block: "messages.0.content.1"}
 			}
 			emit(llm.ThinkingDelta{Text: "for ever"})
 			<-ctx.Done()
@@ -191,7 +209,7 @@ func (m *lockedModes) SetMode(s string) error {
 
 func actionGen() *rapid.Generator[action] {
 	return rapid.Custom(func(t *rapid.T) action {
-		switch rapid.IntRange(0, 12).Draw(t, "action") {
+		switch rapid.IntRange(0, 14).Draw(t, "action") {
 		case 0, 1, 2:
 			text := rapid.SampledFrom([]string{"do it", "and that", " ", ""}).Draw(t, "prompt")
 			return func(w *world) { w.submit(text) }
@@ -211,6 +229,12 @@ func actionGen() *rapid.Generator[action] {
 			return func(w *world) { w.watch(false) }
 		case 11:
 			return func(*world) { <-time.After(time.Millisecond) }
+		case 12:
+			small := rapid.Bool().Draw(t, "small")
+			return func(w *world) { w.switchModel(small) }
+		case 13:
+			level := rapid.SampledFrom([]llm.ThinkingLevel{llm.ThinkDefault, llm.ThinkOff, llm.ThinkMax, "sideways"}).Draw(t, "level")
+			return func(w *world) { _ = w.s.SetThinking(level) }
 		}
 		return func(w *world) { _, _ = w.s.Busy(), w.s.Totals() }
 	})
@@ -220,7 +244,20 @@ func (w *world) submit(text string) {
 	w.mu.Lock()
 	w.submitted++
 	w.mu.Unlock()
-	w.s.Submit(Prompt{Text: text})
+	p := Prompt{Text: text}
+	if text == "and that" {
+		p.Attachments = []core.Block{{Type: core.BlockImage, MediaType: "image/png", Data: []byte("png")}}
+	}
+	w.s.Submit(p)
+}
+
+// switchModel is refused while a turn runs.
+func (w *world) switchModel(small bool) {
+	var to llm.Model = w.model
+	if small {
+		to = w.small
+	}
+	_ = w.s.SetModel(to, 0)
 }
 
 func (w *world) unqueue() {
@@ -329,7 +366,7 @@ func (w *world) checkConversation(t *rapid.T) {
 	}
 	if n := len(w.journal.records); n > 0 && w.journal.flushed != n {
 		last := w.journal.records[n-1].RecordType()
-		if last != "mode" { // waits for the next message
+		if last != "mode" && last != "model" && last != "thinking" { // they wait for the next message
 			t.Errorf("%d of %d records were flushed, the last is %s", w.journal.flushed, n, last)
 		}
 	}
@@ -341,7 +378,7 @@ func (w *world) onDisk(req *llm.Request) {
 	defer w.journal.mu.Unlock()
 	kept := messagesOf(w.journal.records[:w.journal.flushed])
 	for i, m := range req.Messages {
-		if i < len(kept) && kept[i] == m {
+		if i < len(kept) && (kept[i] == m || cmp.Equal(w.bare(kept[i]), w.bare(m))) {
 			continue
 		}
 		w.mu.Lock()
@@ -349,6 +386,18 @@ func (w *world) onDisk(req *llm.Request) {
 		w.mu.Unlock()
 		return
 	}
+}
+
+// bare is a message as it is compared with what was sent: where earlier thinking
+// is dropped, without it.
+func (w *world) bare(m *core.Message) *core.Message {
+	if !w.s.cfg.DropThinking {
+		return m
+	}
+	if got := session.WithoutThinking([]*core.Message{m}); len(got) == 1 {
+		return got[0]
+	}
+	return nil
 }
 
 // messagesOf is the conversation that records hold.
@@ -365,6 +414,12 @@ func messagesOf(records []session.Record) []*core.Message {
 			m = r.Message
 		case *session.Continue:
 			m = r.Message
+		case *session.Model:
+			kept = session.WithoutThinking(kept)
+		case *session.Compaction:
+			for _, p := range r.Messages {
+				kept[p.At] = p.Message
+			}
 		}
 		if m != nil {
 			kept = append(kept, m)
