@@ -1,6 +1,9 @@
 package responses
 
 import (
+	"slices"
+	"strings"
+
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/wire"
@@ -13,11 +16,18 @@ const noOutput = "(no output)"
 
 type encoder struct {
 	info      *llm.Info
+	quirks    llm.Quirks
 	noSummary bool
+	// custom holds the ids of the calls that were sent as custom_tool_call: their
+	// results are items of a kind of their own.
+	custom map[string]bool
+}
+
+func newEncoder(info *llm.Info, quirks llm.Quirks) *encoder {
+	return &encoder{info: info, quirks: quirks, custom: map[string]bool{}}
 }
 
 func (e *encoder) AppendHead(dst []byte, req *llm.Request) ([]byte, []int, error) {
-	var err error
 	dst = wire.AppendField(append(dst, '{'), "model", e.info.ID)
 	dst = append(dst, `,"stream":true,"store":false`...)
 	if req.MaxTokens > 0 {
@@ -33,55 +43,105 @@ func (e *encoder) AppendHead(dst []byte, req *llm.Request) ([]byte, []int, error
 	if !wire.IsBlank(req.System) {
 		dst = wire.AppendField(dst, "instructions", req.System)
 	}
-	if len(req.Tools) > 0 {
-		dst = append(wire.AppendKey(dst, "tools"), '[')
-		for _, tool := range req.Tools {
-			dst = append(wire.AppendComma(dst), `{"type":"function"`...)
-			dst = wire.AppendField(dst, "name", tool.Name)
-			dst = wire.AppendField(dst, "description", tool.Description)
-			dst = wire.AppendKey(dst, "parameters")
-			if dst, err = wire.AppendSchema(dst, tool); err != nil {
-				return nil, nil, err
-			}
-			dst = append(dst, `,"strict":false}`...)
-		}
-		dst = append(dst, ']')
+	dst, err := e.appendTools(dst, req)
+	if err != nil {
+		return nil, nil, err
 	}
 	return append(wire.AppendKey(dst, "input"), '['), nil, nil
 }
 
-// appendReasoning asks for the level and for summaries, without which nothing
-// shows that the model thinks. The scale ends at xhigh.
-func (e *encoder) appendReasoning(dst []byte, level llm.ThinkingLevel) []byte {
-	effort := string(level)
-	switch level {
-	case llm.ThinkOff:
-		return append(dst, `,"reasoning":{"effort":"none"}`...)
-	case llm.ThinkMax:
-		effort = string(llm.ThinkXHigh)
+func (e *encoder) appendTools(dst []byte, req *llm.Request) ([]byte, error) {
+	search := e.quirks.WebSearch && slices.Contains(req.ServerTools, webSearch)
+	if len(req.Tools) == 0 && !search {
+		return dst, nil
 	}
-	if effort == "" && e.noSummary {
+	switch e.quirks.ParallelCalls {
+	case "on":
+		dst = append(dst, `,"parallel_tool_calls":true`...)
+	case "off":
+		dst = append(dst, `,"parallel_tool_calls":false`...)
+	}
+	dst = append(wire.AppendKey(dst, "tools"), '[')
+	for _, tool := range req.Tools {
+		dst = wire.AppendComma(dst)
+		if tool.FreeText != nil && e.quirks.CustomTools {
+			dst = appendCustomTool(dst, tool)
+			continue
+		}
+		dst = append(dst, `{"type":"function"`...)
+		dst = wire.AppendField(dst, "name", tool.Name)
+		dst = wire.AppendField(dst, "description", tool.Description)
+		dst = wire.AppendKey(dst, "parameters")
+		var err error
+		if dst, err = wire.AppendSchema(dst, tool); err != nil {
+			return nil, err
+		}
+		dst = append(dst, `,"strict":false}`...)
+	}
+	if search {
+		dst = append(wire.AppendComma(dst), `{"type":"web_search"}`...)
+	}
+	return append(dst, ']'), nil
+}
+
+func appendCustomTool(dst []byte, tool llm.ToolSpec) []byte {
+	dst = wire.AppendField(append(dst, `{"type":"custom"`...), "name", tool.Name)
+	dst = wire.AppendField(dst, "description", tool.Description)
+	if free := tool.FreeText; free.Syntax != "" {
+		dst = append(dst, `,"format":{"type":"grammar"`...)
+		dst = wire.AppendField(dst, "syntax", free.Syntax)
+		dst = append(wire.AppendField(dst, "definition", free.Definition), '}')
+	}
+	return append(dst, '}')
+}
+
+// appendReasoning asks for the level and for summaries, without which nothing
+// shows that the model thinks.
+func (e *encoder) appendReasoning(dst []byte, level llm.ThinkingLevel) []byte {
+	effort := e.effort(level)
+	summary := !e.noSummary && effort != "none"
+	if effort == "" && !summary {
 		return dst
 	}
 	dst = append(dst, `,"reasoning":{`...)
 	if effort != "" {
 		dst = wire.AppendField(dst, "effort", effort)
 	}
-	if !e.noSummary {
+	if summary {
 		dst = wire.AppendField(dst, "summary", "auto")
 	}
 	return append(dst, '}')
 }
 
+// effort is the word for a level: the nearest that the model takes, or of the
+// whole scale where nobody knows. A model that cannot do without thinking is
+// told to think as little as it can.
+func (e *encoder) effort(level llm.ThinkingLevel) string {
+	if level == llm.ThinkDefault || e.quirks.ThinkingField == llm.ThinkUntold {
+		return ""
+	}
+	words := e.info.Efforts
+	if len(words) == 0 {
+		words = strings.Split("none,low,medium,high,xhigh", ",")
+		if e.quirks.Efforts != "" {
+			words = strings.Split(e.quirks.Efforts, ",")
+		}
+	}
+	if level == llm.ThinkOff && e.quirks.ThinkOffWord != "" && !e.quirks.ThinksAlways {
+		return e.quirks.ThinkOffWord
+	}
+	return llm.Effort(level, words)
+}
+
 // AppendMessage writes a message as items: results, calls and reasoning are items
 // of their own; text and images between them share a message item.
 func (e *encoder) AppendMessage(dst []byte, m *core.Message) ([]byte, int) {
-	w := items{dst: dst, start: len(dst), role: string(m.Role)}
+	w := items{encoder: e, dst: dst, start: len(dst), role: string(m.Role)}
 	// Results come first, right behind their calls.
 	for i := range m.Blocks {
 		if m.Blocks[i].Type == core.BlockToolResult {
 			w.item()
-			w.dst = appendResult(w.dst, &m.Blocks[i])
+			w.dst = e.appendResult(w.dst, &m.Blocks[i])
 		}
 	}
 	// Reasoning without the item that it led to is refused.
@@ -94,6 +154,7 @@ func (e *encoder) AppendMessage(dst []byte, m *core.Message) ([]byte, int) {
 
 // items writes the items of one message.
 type items struct {
+	*encoder
 	dst   []byte
 	start int
 	role  string
@@ -130,6 +191,10 @@ func (w *items) block(b *core.Block) {
 		if wire.IsBlank(b.Text) {
 			return
 		}
+		if extra := extraOf(b); extra != nil {
+			w.ownMessage(b.Text, extra)
+			return
+		}
 		w.part()
 		kind := `{"type":"input_text"`
 		if w.role == string(core.RoleAssistant) {
@@ -146,10 +211,37 @@ func (w *items) block(b *core.Block) {
 		}
 	case core.BlockToolUse:
 		w.item()
-		w.dst = wire.AppendField(append(w.dst, `{"type":"function_call"`...), "call_id", wire.CallID(b.ID))
-		w.dst = wire.AppendField(w.dst, "name", wire.Name(b.Name))
-		w.dst = append(wire.AppendField(w.dst, "arguments", wire.Arguments(b.Input)), '}')
+		w.call(b)
 	}
+}
+
+func (w *items) call(b *core.Block) {
+	kind, field, input := `{"type":"function_call"`, "arguments", ""
+	if text, ok := freeText(b); ok {
+		kind, field, input = `{"type":"custom_tool_call"`, "input", text
+		w.custom[b.ID] = true
+	} else {
+		input = wire.Arguments(b.Input)
+	}
+	w.dst = wire.AppendField(append(w.dst, kind...), "call_id", wire.CallID(b.ID))
+	w.dst = wire.AppendField(w.dst, "name", wire.Name(b.Name))
+	w.dst = append(wire.AppendField(w.dst, field, input), '}')
+}
+
+// ownMessage writes a text that the provider told more of: its phase belongs to
+// the item, its citations to the part.
+func (w *items) ownMessage(text string, extra *textExtra) {
+	w.item()
+	w.dst = wire.AppendField(append(w.dst, `{"type":"message"`...), "role", w.role)
+	if extra.Phase != "" {
+		w.dst = wire.AppendField(w.dst, "phase", extra.Phase)
+	}
+	w.dst = append(wire.AppendKey(w.dst, "content"), `[{"type":"output_text"`...)
+	w.dst = wire.AppendField(w.dst, "text", text)
+	if len(extra.Annotations) > 0 {
+		w.dst = append(wire.AppendKey(w.dst, "annotations"), extra.Annotations...)
+	}
+	w.dst = append(w.dst, `}]}`...)
 }
 
 func appendData(dst []byte, b *core.Block) []byte {
@@ -169,8 +261,12 @@ func appendData(dst []byte, b *core.Block) []byte {
 }
 
 // appendResult writes text alone as one string, which every server reads.
-func appendResult(dst []byte, b *core.Block) []byte {
-	dst = wire.AppendField(append(dst, `{"type":"function_call_output"`...), "call_id", wire.CallID(b.ID))
+func (e *encoder) appendResult(dst []byte, b *core.Block) []byte {
+	kind := `{"type":"function_call_output"`
+	if e.custom[b.ID] {
+		kind = `{"type":"custom_tool_call_output"`
+	}
+	dst = wire.AppendField(append(dst, kind...), "call_id", wire.CallID(b.ID))
 	dst = wire.AppendKey(dst, "output")
 	onlyText := true
 	for _, c := range b.Content {

@@ -24,7 +24,7 @@ func New(cfg llm.ClientConfig) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	enc := &encoder{info: cfg.Info}
+	enc := newEncoder(cfg.Info, cfg.Quirks)
 	return &model{client: client, enc: enc, transcript: wire.NewTranscript(enc, tail, "")}, nil
 }
 
@@ -69,15 +69,15 @@ func (m *model) stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 		return nil, err
 	}
 	defer reply.Close()
-	resp, err := decode(reply, emit)
+	resp, err := decode(reply, req, emit)
 	if err != nil {
 		return nil, err
 	}
 	return wire.Finish(resp, body), nil
 }
 
-func decode(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
-	a := &answer{reply: reply, emit: emit}
+func decode(reply *wire.Reply, req *llm.Request, emit func(llm.Event)) (*llm.Response, error) {
+	a := &answer{reply: reply, emit: emit, tools: req.Tools}
 	read := func() error { return reply.Each(a) }
 	if reply.JSON {
 		read = a.document

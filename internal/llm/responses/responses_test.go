@@ -13,6 +13,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/llmtest"
+	"garuda/internal/llm/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -78,8 +79,8 @@ func frames(r llmtest.Reply) []string {
 	if r.RawStop != "" && r.RawStop != "completed" {
 		typ, details = "incomplete", `{"reason":`+q(r.RawStop)+`}`
 	}
-	return append(out, frame(`{"type":"response.%s","response":{"id":"resp_1","model":"gpt-x","status":"%s","error":null,"incomplete_details":%s,"output":[%s],"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":1}}}}`,
-		typ, typ, details, strings.Join(items, ","), r.Usage.Input+r.Usage.CacheRead, r.Usage.CacheRead, r.Usage.Output))
+	return append(out, frame(`{"type":"response.%s","response":{"id":"resp_1","model":"gpt-x","status":"%s","error":null,"incomplete_details":%s,"output":[%s],"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d}}}}`,
+		typ, typ, details, strings.Join(items, ","), r.Usage.Input+r.Usage.CacheRead, r.Usage.CacheRead, r.Usage.Output, r.Usage.Thinking))
 }
 
 func refused(typ, code, param, message string) string {
@@ -211,12 +212,18 @@ func TestErrorEvents(t *testing.T) {
 		frame string
 		kind  llm.ErrorKind
 	}{
-		"event":     {frame(`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`), llm.ErrRateLimit},
-		"nested":    {llmtest.Data(`{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"too long"}}`), llm.ErrContextOverflow},
-		"failed":    {frame(`{"type":"response.failed","response":{"error":{"code":"server_error","message":"oops"}}}`), llm.ErrServer},
-		"bare":      {llmtest.Data(`{"error":{"code":"invalid_prompt","message":"no"}}`), llm.ErrBadRequest},
-		"no output": {frame(`{"type":"response.completed"}`), llm.ErrProtocol},
-		"twice":     {strings.Repeat(frame(`{"type":"response.output_item.done","output_index":0,"item":{"type":"message"}}`), 2), llm.ErrProtocol},
+		"event":          {frame(`{"type":"error","code":"rate_limit_exceeded","message":"slow down","param":null}`), llm.ErrRateLimit},
+		"nested":         {llmtest.Data(`{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"too long"}}`), llm.ErrContextOverflow},
+		"failed":         {frame(`{"type":"response.failed","response":{"error":{"code":"server_error","message":"oops"}}}`), llm.ErrServer},
+		"bare":           {llmtest.Data(`{"error":{"code":"invalid_prompt","message":"no"}}`), llm.ErrBadRequest},
+		"failed, unsaid": {frame(`{"type":"response.failed","response":{"status":"failed","error":null}}`), llm.ErrServer},
+		"cancelled":      {frame(`{"type":"response.cancelled","response":{"status":"cancelled"}}`), llm.ErrServer},
+		"ends failed":    {frame(`{"type":"response.completed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"}}}`), llm.ErrRateLimit},
+		"another name":   {frame(`{"type":"response.error","error":{"code":"server_is_overloaded","message":"later"}}`), llm.ErrOverloaded},
+		"named event":    {llmtest.Event("error", `{"error":{"code":"invalid_prompt","message":"no"}}`), llm.ErrBadRequest},
+		"filter":         {frame(`{"type":"response.failed","response":{"error":{"code":"vector_store_timeout","message":"oops"}}}`), llm.ErrServer},
+		"no output":      {frame(`{"type":"response.completed"}`), llm.ErrProtocol},
+		"twice":          {strings.Repeat(frame(`{"type":"response.output_item.done","output_index":0,"item":{"type":"message"}}`), 2), llm.ErrProtocol},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := llmtest.NewServer(t, dialect, nil, llmtest.Stream(tt.frame))
@@ -225,6 +232,13 @@ func TestErrorEvents(t *testing.T) {
 	}
 }
 
-func FuzzAnswer(f *testing.F) { llmtest.FuzzStream(f, dialect, decode) }
+func FuzzAnswer(f *testing.F) {
+	for _, s := range shapes() {
+		f.Add(strings.Join(s.frames, ""))
+	}
+	llmtest.FuzzStream(f, dialect, func(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
+		return decode(reply, hello(), emit)
+	})
+}
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }

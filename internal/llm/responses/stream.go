@@ -17,6 +17,10 @@ type event struct {
 	OutputIndex int             `json:"output_index"`
 	PartIndex   int             `json:"summary_index"`
 	Delta       json.RawMessage `json:"delta"`
+	Text        wire.Text       `json:"text"`      // of output_text.done
+	Refusal     wire.Text       `json:"refusal"`   // of refusal.done
+	Args        wire.Text       `json:"arguments"` // of function_call_arguments.done
+	Input       wire.Text       `json:"input"`     // of custom_tool_call_input.done
 	Item        json.RawMessage `json:"item"`
 	Response    *response       `json:"response"`
 }
@@ -40,40 +44,40 @@ type usage struct {
 		Cached     int `json:"cached_tokens"`
 		CacheWrite int `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
+	OutputDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"output_tokens_details"`
+	// Cost is what OpenRouter charged, in US dollars.
+	Cost float64 `json:"cost"`
 }
 
-// item is what is read of an output item; its own bytes are kept.
-type item struct {
-	Type    string    `json:"type"`
-	CallID  string    `json:"call_id"`
-	Name    string    `json:"name"`
-	Args    wire.Text `json:"arguments"`
-	Summary []part    `json:"summary"`
-	Content []part    `json:"content"`
-	// Encrypted is what lets a reasoning item go back without state at the server.
-	Encrypted string `json:"encrypted_content"`
-}
-
-type part struct {
-	Type    string    `json:"type"`
-	Text    wire.Text `json:"text"`
-	Refusal wire.Text `json:"refusal"`
+func (u *usage) core() core.Usage {
+	read := min(max(u.Details.Cached, 0), max(u.Input, 0))
+	write := min(max(u.Details.CacheWrite, 0), max(u.Input-read, 0))
+	return core.Usage{
+		Input: max(u.Input-read-write, 0), Output: max(u.Output, 0), CacheRead: read, CacheWrite: write,
+		Thinking: min(max(u.OutputDetails.Reasoning, 0), max(u.Output, 0)),
+	}
 }
 
 // output is one item as it arrives.
 type output struct {
 	index   int
+	begun   item            // what is known of it before it is done
 	item    *item           // once it is done
 	raw     json.RawMessage // its bytes
 	shown   bool            // deltas of it were emitted
-	started bool
+	callID  string          // the id that a call was announced with
 	runes   wire.Runes
+	text    strings.Builder // the deltas' text, thinking or arguments
+	settled bool            // the text is whole
 }
 
 // answer gathers one response.
 type answer struct {
 	reply    *wire.Reply
 	emit     func(llm.Event)
+	tools    []llm.ToolSpec
 	resp     llm.Response
 	final    *response
 	outputs  []*output
@@ -98,47 +102,73 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 		}
 		return false, a.reply.BadEvent(sev.Data, err)
 	}
+	return a.take(&ev, sev.Data)
+}
+
+func (a *answer) take(ev *event, data []byte) (done bool, err error) {
 	switch ev.Type {
 	case "response.created", "response.in_progress":
 		if ev.Response != nil {
 			a.resp.ID, a.resp.Model = ev.Response.ID, ev.Response.Model
 		}
 	case "response.output_item.added":
-		return false, a.added(&ev, sev.Data)
-	case "response.output_text.delta", "response.refusal.delta":
-		return false, a.show(&ev, sev.Data, false)
+		return false, a.added(ev, data)
+	case "response.output_text.delta":
+		return false, a.grow(ev, data, typeMessage)
+	case "response.refusal.delta":
+		a.refused = true
+		return false, a.grow(ev, data, typeMessage)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return false, a.show(&ev, sev.Data, true)
+		return false, a.grow(ev, data, typeReasoning)
+	case "response.function_call_arguments.delta":
+		return false, a.grow(ev, data, typeCall)
+	case "response.custom_tool_call_input.delta":
+		return false, a.grow(ev, data, typeCustomCall)
+	case "response.output_text.done", "response.refusal.done", "response.function_call_arguments.done", "response.custom_tool_call_input.done":
+		a.settle(ev)
 	case "response.reasoning_summary_part.added":
 		if ev.PartIndex > 0 && a.thinking {
 			a.emit(llm.ThinkingDelta{Text: "\n\n"})
+			a.output(ev.OutputIndex).text.WriteString("\n\n")
 		}
 	case "response.output_item.done":
-		return false, a.done(ev.OutputIndex, ev.Item, sev.Data)
+		return false, a.done(ev.OutputIndex, ev.Item, data)
 	case "response.completed", "response.incomplete":
 		if ev.Response == nil {
 			return false, a.reply.Protocol("the server ended its answer without the response")
 		}
-		return true, a.finish(ev.Response, sev.Data)
-	case "response.failed", "error":
-		return false, a.reply.Failure(sev.Data)
-	case "":
-		if wire.HoldsError(sev.Data) {
-			return false, a.reply.Failure(sev.Data)
+		return true, a.finish(ev.Response, data)
+	case "response.failed", "response.cancelled", "response.error", "error":
+		return false, a.reply.Failure(data)
+	default:
+		if ev.Type == "" && wire.HoldsError(data) {
+			return false, a.reply.Failure(data)
 		}
 	}
 	return false, nil
 }
 
+// output is the item of an index: the last one, for servers that give several
+// the same.
 func (a *answer) output(index int) *output {
-	for _, o := range a.outputs {
-		if o.index == index {
-			return o
+	for i := len(a.outputs) - 1; i >= 0; i-- {
+		if a.outputs[i].index == index {
+			return a.outputs[i]
 		}
 	}
+	return a.open(index)
+}
+
+func (a *answer) open(index int) *output {
 	o := &output{index: index}
 	a.outputs = append(a.outputs, o)
 	return o
+}
+
+// another reports whether an item is not the one of its index that is done
+// already, but a further one.
+func another(done *output, it *item) bool {
+	return done.item != nil && it.ID != "" && done.item.ID != "" && it.ID != done.item.ID
 }
 
 func (a *answer) added(ev *event, data []byte) error {
@@ -146,27 +176,66 @@ func (a *answer) added(ev *event, data []byte) error {
 	if err := json.Unmarshal(ev.Item, &it); err != nil {
 		return a.reply.BadEvent(data, err)
 	}
-	a.start(a.output(ev.OutputIndex), &it)
+	o := a.output(ev.OutputIndex)
+	if another(o, &it) {
+		o = a.open(ev.OutputIndex)
+	}
+	o.begun = it
+	a.start(o, &it)
 	return nil
 }
 
-// start announces a call as soon as it is named.
+// start announces a call, or a search, as soon as it is named.
 func (a *answer) start(o *output, it *item) {
-	if it.Type == "function_call" && it.CallID != "" && !o.started {
-		o.started = true
-		a.emit(llm.ToolCallStarted{ID: it.CallID, Name: it.Name})
+	switch {
+	case o.callID != "":
+	case it.isCall() && it.CallID != "":
+		o.callID = it.CallID
+		a.emit(llm.ToolCallStarted{ID: o.callID, Name: it.Name})
+	case it.Type == typeSearch && it.ID != "":
+		o.callID = it.ID
+		a.emit(it.searchEvent(false))
 	}
 }
 
-func (a *answer) show(ev *event, data []byte, thinking bool) error {
+// grow takes a delta. One that comes when its item is done says nothing new.
+func (a *answer) grow(ev *event, data []byte, kind string) error {
 	var t wire.Text
 	if err := json.Unmarshal(ev.Delta, &t); err != nil {
 		return a.reply.BadEvent(data, err)
 	}
 	o := a.output(ev.OutputIndex)
-	o.shown = true
-	a.say(o.runes.Push(t), thinking)
+	if o.item != nil {
+		return nil
+	}
+	if o.begun.Type == "" {
+		o.begun.Type = kind
+	}
+	s := o.runes.Push(t)
+	o.text.WriteString(s)
+	if kind == typeMessage || kind == typeReasoning {
+		o.shown = true
+		a.say(s, kind == typeReasoning)
+	}
 	return nil
+}
+
+// settle takes a text or arguments as they finally are, for a server that never
+// ends the item itself.
+func (a *answer) settle(ev *event) {
+	o := a.output(ev.OutputIndex)
+	final := whole(ev.Text + ev.Refusal + ev.Args + ev.Input)
+	if o.item != nil || final == "" {
+		return
+	}
+	if o.begun.Type == typeMessage && o.settled {
+		return // a further part of the message: the deltas have it
+	}
+	o.settled = true
+	if o.begun.Type != typeMessage || !o.shown {
+		o.text.Reset()
+		o.text.WriteString(final)
+	}
 }
 
 func (a *answer) say(s string, thinking bool) {
@@ -188,39 +257,103 @@ func (a *answer) done(index int, raw json.RawMessage, data []byte) error {
 		return a.reply.BadEvent(data, err)
 	}
 	o := a.output(index)
+	if another(o, &it) {
+		o = a.open(index)
+	}
 	if o.item != nil {
 		return a.reply.Protocol("the server ended output item %d twice", index)
 	}
-	o.item, o.raw = &it, slices.Clone(raw)
-	a.start(o, &it)
-	thinking := it.Type == "reasoning"
-	a.say(o.runes.Flush(), thinking)
-	if o.shown {
-		return nil
+	if rest := o.text.String(); it.Type == typeCall && it.Args == "" {
+		it.Args = wire.Text(rest) // the deltas had them
+	} else if it.Type == typeCustomCall && it.Input == "" {
+		it.Input = wire.Text(rest)
 	}
-	if thinking {
-		a.say(it.thinking(), true)
-	} else if it.Type == "message" {
-		a.say(it.text(), false)
-	}
+	o.raw = slices.Clone(raw)
+	a.end(o, &it)
 	return nil
 }
 
-// finish takes the final response. Its output fills in only for a server that
-// sent no items.
+// end closes an item and shows what of it was not shown yet.
+func (a *answer) end(o *output, it *item) {
+	o.item = it
+	if it.isCall() && it.CallID == "" && o.callID == "" {
+		it.CallID = core.NewCallID()
+	}
+	a.start(o, it)
+	thinking := it.Type == typeReasoning
+	if rest := o.runes.Flush(); thinking || it.Type == typeMessage {
+		a.say(rest, thinking)
+	}
+	switch {
+	case it.Type == typeSearch:
+		a.emit(it.searchEvent(true))
+	case o.shown:
+	case thinking:
+		a.say(it.thinking(), true)
+	case it.Type == typeMessage:
+		a.say(it.text(), false)
+	}
+}
+
+// finish takes the final response. Its output fills in what the server sent no
+// items for; and what came in deltas alone is put together from those.
 func (a *answer) finish(r *response, data []byte) error {
-	if len(r.Error) > 0 && string(r.Error) != "null" {
+	if len(r.Error) > 0 && string(r.Error) != "null" || r.Status == "failed" || r.Status == "cancelled" {
 		return a.reply.Failure(data)
 	}
-	if !slices.ContainsFunc(a.outputs, func(o *output) bool { return o.item != nil }) {
-		for i, raw := range r.Output {
-			if err := a.done(i, raw, data); err != nil {
-				return err
-			}
+	complete := slices.ContainsFunc(a.outputs, func(o *output) bool { return o.item != nil })
+	for i, raw := range r.Output {
+		if complete && !a.missing(i, raw) {
+			continue
+		}
+		if err := a.done(i, raw, data); err != nil {
+			return err
+		}
+	}
+	for _, o := range a.outputs {
+		if o.item != nil {
+			continue
+		}
+		if it := o.fromDeltas(); it != nil {
+			a.end(o, it)
 		}
 	}
 	a.final = r
 	return nil
+}
+
+// missing reports whether the final response's item at i is one that was begun
+// and never ended.
+func (a *answer) missing(i int, raw json.RawMessage) bool {
+	var it item
+	if json.Unmarshal(raw, &it) != nil {
+		return false
+	}
+	return slices.ContainsFunc(a.outputs, func(o *output) bool {
+		return o.index == i && o.item == nil && o.begun.Type == it.Type
+	})
+}
+
+// fromDeltas makes an item of what came of it; nil where that is nothing. A call
+// may be cut: why the answer ended says so.
+func (o *output) fromDeltas() *item {
+	it, text := o.begun, wire.Text(o.text.String())
+	switch it.Type {
+	case typeMessage:
+		it.Content = []part{{Type: "output_text", Text: text}}
+	case typeReasoning:
+		it.Summary, it.Content, it.Encrypted = []part{{Text: text}}, nil, ""
+	case typeCall, typeCustomCall:
+		if it.Name == "" {
+			return nil
+		}
+		it.Args, it.Input = text, text
+		return &it
+	}
+	if text == "" {
+		return nil
+	}
+	return &it
 }
 
 // document reads an answer that was not streamed.
@@ -262,10 +395,13 @@ func (a *answer) response() *llm.Response {
 	a.resp.Message = msg
 	a.resp.Stop, a.resp.RawStop = a.stop()
 	if u := a.final.Usage; u != nil {
-		read := min(max(u.Details.Cached, 0), max(u.Input, 0))
-		write := min(max(u.Details.CacheWrite, 0), max(u.Input-read, 0))
-		a.resp.Usage = core.Usage{Input: max(u.Input-read-write, 0), Output: max(u.Output, 0), CacheRead: read, CacheWrite: write}
-		a.resp.UsageReported = true
+		a.resp.Usage, a.resp.UsageReported = u.core(), true
+		a.resp.BilledUSD = max(u.Cost, 0)
+	}
+	for _, o := range a.outputs {
+		if o.item != nil && o.item.billed() {
+			a.resp.Usage.Searches++
+		}
 	}
 	return &a.resp
 }
@@ -293,22 +429,21 @@ func (a *answer) stop() (core.StopReason, string) {
 func (a *answer) block(o *output) (core.Block, bool) {
 	it, raw := o.item, string(o.raw)
 	switch it.Type {
-	case "message":
-		text := it.text()
+	case typeMessage:
 		for _, p := range it.Content {
 			a.refused = a.refused || p.Type == "refusal"
 		}
-		return core.Text(text), !wire.IsBlank(text)
-	case "function_call":
-		id, input := it.CallID, whole(it.Args)
-		if id == "" {
-			id = core.NewCallID()
-		}
+		b := it.textBlock()
+		return b, !wire.IsBlank(b.Text)
+	case typeCall:
+		input := whole(it.Args)
 		if wire.IsBlank(input) {
 			input = "{}"
 		}
-		return core.Block{Type: core.BlockToolUse, ID: id, Name: it.Name, Input: input}, true
-	case "reasoning":
+		return core.Block{Type: core.BlockToolUse, ID: o.callID, Name: it.Name, Input: input}, true
+	case typeCustomCall:
+		return it.customBlock(o.callID, a.field(it.Name)), true
+	case typeReasoning:
 		// An item that the server keeps only by its id cannot go back: with
 		// store off, it is gone.
 		if it.Encrypted == "" && len(it.Content) == 0 {
@@ -317,31 +452,15 @@ func (a *answer) block(o *output) (core.Block, bool) {
 		text := it.thinking()
 		return core.Block{Type: core.BlockThinking, Text: text, Provider: Format, Opaque: raw}, text != "" || raw != ""
 	}
-	return core.Block{Type: core.BlockOpaque, Provider: Format, Opaque: raw}, true
+	return core.Block{Type: core.BlockOpaque, Provider: Format, Opaque: raw}, raw != ""
 }
 
-func (it *item) text() string {
-	var out strings.Builder
-	for _, p := range it.Content {
-		out.WriteString(whole(p.Text + p.Refusal))
+// field is what a tool that takes free text calls its input.
+func (a *answer) field(tool string) string {
+	for _, t := range a.tools {
+		if t.Name == tool && t.FreeText != nil {
+			return t.FreeText.Field
+		}
 	}
-	return out.String()
-}
-
-func (it *item) thinking() string {
-	parts := it.Summary
-	if len(parts) == 0 {
-		parts = it.Content
-	}
-	var texts []string
-	for _, p := range parts {
-		texts = append(texts, whole(p.Text))
-	}
-	return strings.Join(texts, "\n\n")
-}
-
-// whole is a text that is complete, so that half a rune in it is an error.
-func whole(t wire.Text) string {
-	var r wire.Runes
-	return r.Push(t) + r.Flush()
+	return "input"
 }
