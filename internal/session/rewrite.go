@@ -141,8 +141,10 @@ func redaction(r *redact.Redactor) rewriter {
 		}
 		set(&b.Input, func(s string) (string, bool) { return redactInput(r, s) })
 		set(&b.Opaque, func(s string) (string, bool) { return redactOpaque(r, s) })
-		if changed && b.Type == core.BlockText && b.Opaque != "" {
-			b.Opaque, b.Provider = "", "" // it repeats the text, and quotes what is bound to it
+		if changed && b.Opaque != "" && b.Type != core.BlockOpaque {
+			// It repeats the words or the arguments, perhaps in a way in which the
+			// secret is not seen, and is bound to them as they were.
+			b.Opaque, b.Provider = "", ""
 		}
 		if strings.HasPrefix(b.MediaType, "text/") {
 			data, ch := r.Bytes(b.Data)
