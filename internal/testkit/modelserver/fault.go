@@ -35,7 +35,8 @@ const (
 )
 
 var faultKinds = []string{RateLimit, Overloaded, ServerError, Auth, Quota, Payment, TooLarge, ContextOverflow, BadRequest,
-	NotFound, NeedsResponses, HTML, Cut, EndEarly, Reset, Stall, BadJSON, ErrorEvent}
+	NotFound, NeedsResponses, HTML, Permission, BadImage, Content, BadSchema, OutputLimit, CallPairs, Signature,
+	Gateway, Redirect, Compressed, Nothing, HeadersOnly, Cut, EndEarly, Reset, Stall, BadJSON, ErrorEvent}
 
 // Fault is what goes wrong with a step.
 type Fault struct {
@@ -46,8 +47,12 @@ type Fault struct {
 	// Status replaces the HTTP status of the first group.
 	Status int `json:"status,omitempty"`
 	// RetryAfter is the header as it is ("2"), "date:3s" for that time from now as
-	// an HTTP date, or "ms:1500" for the header retry-after-ms.
+	// an HTTP date, "ms:1500" for the header retry-after-ms, or "reset:3s" for the
+	// headers that say when a limit that is used up is whole again.
 	RetryAfter string `json:"retryAfter,omitempty"`
+	// NoRetry sends the header by which Anthropic and OpenAI say that trying again
+	// is of no use.
+	NoRetry bool `json:"noRetry,omitempty"`
 	// Message replaces the server's words.
 	Message string `json:"message,omitempty"`
 	// Variant is whose words a ContextOverflow has: llamacpp, vllm, lmstudio,
@@ -125,6 +130,9 @@ func (f *Fault) words(format string) words {
 		table = geminiWords
 	}
 	w := table[f.Kind]
+	if v, ok := refusal(f.Kind, format); ok {
+		w = v
+	}
 	if f.Kind == ErrorEvent {
 		w = table[Overloaded]
 		if v, ok := table[f.Variant]; ok {
@@ -177,10 +185,22 @@ func (f *Fault) respond(w http.ResponseWriter, format string) (status int) {
 		}
 		at := time.Now().Add(d + time.Second - 1).UTC().Truncate(time.Second)
 		w.Header().Set("Retry-After", at.Format(http.TimeFormat))
+	case kind == "reset":
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			d = 0
+		}
+		w.Header().Set("X-Ratelimit-Remaining-Tokens", "0")
+		w.Header().Set("X-Ratelimit-Reset-Tokens", d.String())
+		w.Header().Set("Anthropic-Ratelimit-Tokens-Remaining", "0")
+		w.Header().Set("Anthropic-Ratelimit-Tokens-Reset", time.Now().Add(d).UTC().Format(time.RFC3339))
 	case kind == "ms":
 		w.Header().Set("Retry-After-Ms", value)
 	default:
 		w.Header().Set("Retry-After", f.RetryAfter)
+	}
+	if f.NoRetry {
+		w.Header().Set("X-Should-Retry", "false")
 	}
 	if f.Kind == HTML {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")

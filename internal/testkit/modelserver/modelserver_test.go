@@ -181,7 +181,9 @@ func TestHTTPFaults(t *testing.T) {
 	status := map[string][3]int{ // anthropic, chat, gemini
 		RateLimit: {429, 429, 429}, Overloaded: {529, 503, 503}, ServerError: {500, 500, 500}, Auth: {401, 401, 400},
 		Quota: {400, 429, 429}, Payment: {402, 402, 402}, TooLarge: {413, 413, 400}, ContextOverflow: {400, 400, 400},
-		BadRequest: {400, 400, 400}, NotFound: {404, 404, 404}, NeedsResponses: {404, 404, 404},
+		BadRequest: {400, 400, 400}, NotFound: {404, 404, 404}, NeedsResponses: {404, 404, 404}, Permission: {403, 403, 403},
+		BadImage: {400, 400, 400}, Content: {400, 400, 400}, BadSchema: {400, 400, 400}, OutputLimit: {400, 400, 400},
+		CallPairs: {400, 400, 400}, Signature: {400, 400, 400},
 	}
 	for kind, want := range status {
 		for i, format := range []string{"anthropic", "chat", "gemini"} {
@@ -210,7 +212,7 @@ func TestHTTPFaults(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	step := func(v string) Step { return Step{Fault: &Fault{Kind: RateLimit, RetryAfter: v}} }
-	s := Start(t, &Scenario{Steps: []Step{step("2"), step("ms:1500"), step("date:90s")}}, Options{})
+	s := Start(t, &Scenario{Steps: []Step{step("2"), step("ms:1500"), step("date:90s"), step("reset:7s"), {Fault: &Fault{Kind: RateLimit, NoRetry: true}}}}, Options{})
 	resp, _ := mustPost(t, s, "chat", streamed)
 	if got := resp.Header.Get("Retry-After"); got != "2" {
 		t.Error(got)
@@ -224,6 +226,14 @@ func TestRetryAfter(t *testing.T) {
 	when, err := http.ParseTime(resp.Header.Get("Retry-After"))
 	if err != nil || when.Before(before.Add(90*time.Second-time.Millisecond)) {
 		t.Errorf("%v, %v", when, err)
+	}
+	resp, _ = mustPost(t, s, "chat", streamed)
+	if h := resp.Header; h.Get("X-Ratelimit-Remaining-Tokens") != "0" || h.Get("X-Ratelimit-Reset-Tokens") != "7s" || h.Get("X-Should-Retry") != "" {
+		t.Error(h)
+	}
+	resp, _ = mustPost(t, s, "chat", streamed)
+	if got := resp.Header.Get("X-Should-Retry"); got != "false" {
+		t.Error(got)
 	}
 }
 

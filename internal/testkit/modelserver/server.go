@@ -274,6 +274,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *Request, step
 		}
 	}
 	if f := step.Fault; f != nil && f.http() {
+		if status, ok := f.between(w, r, s.closed); ok {
+			s.setStatus(q, status)
+			return
+		}
 		s.setStatus(q, f.respond(w, q.Format))
 		return
 	}
