@@ -30,7 +30,8 @@ func runChat(ctx context.Context, f *Factory, o *runOptions) error {
 	defer stop()
 	code, err := plain.Run(ctx, plain.Options{
 		Host: wire.NewHost(sys, s), In: f.In, Out: f.Out, Interrupts: interrupts,
-		IsTerminal: f.InIsTerminal, Color: f.OutIsTerminal && f.Getenv("NO_COLOR") == "" && f.Getenv("TERM") != "dumb",
+		IsTerminal: f.InIsTerminal, Color: f.canDraw() && f.Getenv("NO_COLOR") == "",
+		Redraw: f.canDraw() && f.Getenv("GARUDA_PLAIN") != "1", ShowThinking: sys.ShowThinking(),
 		FirstPrompt: o.prompt, Notices: append(sys.Notices(), said...), Clock: f.Clock,
 		DropTyped: f.dropTyped(), Width: f.width(),
 	})
@@ -44,6 +45,9 @@ func runChat(ctx context.Context, f *Factory, o *runOptions) error {
 	}
 	return nil
 }
+
+// canDraw reports whether Out is a terminal that knows more than lines.
+func (f *Factory) canDraw() bool { return f.OutIsTerminal && f.Getenv("TERM") != "dumb" }
 
 // chatSignals delivers Ctrl-C to the chat, and ends the context at a signal that
 // wants the program gone.

@@ -8,6 +8,7 @@ import (
 	"garuda/internal/front/headless"
 	"garuda/internal/front/plain"
 	"garuda/internal/llm"
+	"garuda/internal/llm/catalog"
 	"garuda/internal/session"
 )
 
@@ -115,18 +116,35 @@ func (h *Host) Models(ctx context.Context) ([]*llm.Info, error) {
 	return out, nil
 }
 
+// IsAlias reports whether the word stands for a Claude model.
+func (h *Host) IsAlias(word string) bool {
+	_, ok := catalog.Alias(word)
+	return ok
+}
+
 // SwitchModel goes on with the same conversation and another model.
-func (h *Host) SwitchModel(_ context.Context, spec string) error {
+func (h *Host) SwitchModel(_ context.Context, spec string) ([]string, error) {
 	choice, err := h.sys.providers.Resolve(spec, modelInfo(&h.sys.settings.ModelInfo))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	model, err := h.sys.providers.Open(choice)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := h.sys.checkSpend(model.Info()); err != nil {
-		return err
+	var notices []string
+	if choice.Notice != "" {
+		notices = append(notices, choice.Notice)
 	}
-	return h.s.SetModel(model, h.sys.settings.ModelInfo.MaxTokens)
+	said, err := h.sys.checkSpend(model.Info())
+	if err != nil {
+		return nil, err
+	}
+	if said != "" {
+		notices = append(notices, said)
+	}
+	return notices, h.s.SetModel(model, h.sys.settings.ModelInfo.MaxTokens)
 }
+
+// ShowThinking reports whether the settings want the model's thinking shown.
+func (s *System) ShowThinking() bool { return s.settings.Thinking.Show }

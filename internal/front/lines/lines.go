@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
-	"garuda/internal/llm"
 )
 
 // Activity prints what a session does, a line for each thing. It is for one
@@ -84,8 +82,9 @@ func (a *Activity) Show(e engine.Event) {
 	case engine.ToolEnded:
 		a.ended(e)
 	case engine.Retrying:
-		a.pending = pending{}
-		a.line(Warn, fmt.Sprintf("! %s; attempt %d of %d in %s", oneLine(e.Err.Error()), e.Attempt+1, e.Max+1, e.Wait.Round(100*time.Millisecond)))
+		a.retrying(e)
+	case engine.ServerTool:
+		a.serverTool(e)
 	case engine.Notice:
 		a.line(Warn, "! "+indented(e.Text))
 	case engine.BudgetWarning:
@@ -106,6 +105,11 @@ func (a *Activity) blockEnd(e engine.BlockEnd) {
 		a.elsewhere = false
 		a.screen().Elsewhere(false)
 	}
+}
+
+// Naming reports whether the open line is a call's name that waits for its target.
+func (a *Activity) Naming() bool {
+	return a.pending.name != "" && a.pending.mark == a.screen().Mark()
 }
 
 // named writes a call's name and leaves the line open for its target, which
@@ -160,6 +164,29 @@ func (a *Activity) ended(e engine.ToolEnded) {
 	}
 }
 
+// serverTool tells of a tool that the provider ran: it passed no rule of the
+// user's, and the line says so.
+func (a *Activity) serverTool(e engine.ServerTool) {
+	a.pending = pending{}
+	name := firstLine(e.Name, maxName)
+	if !e.Done {
+		a.last = e.ID
+		a.line(Bold, strings.TrimRight("● "+name+" (run by the provider) "+firstLine(e.Input, maxTarget), " "))
+		return
+	}
+	style, text := Dim, firstLine(cmp.Or(e.Result, "done"), maxResult)
+	if e.IsError {
+		style = Bad
+	} else if a.Quiet {
+		return
+	}
+	prefix := "  ⎿ "
+	if a.last != e.ID {
+		prefix += name + ": "
+	}
+	a.line(style, prefix+text)
+}
+
 func (a *Activity) line(style Style, text string) { a.screen().Line(style, text) }
 
 func (a *Activity) screen() *Screen {
@@ -202,7 +229,7 @@ func DiffStyle(line string) Style {
 
 // callText is the call in short: the first line of its label, target or input.
 func callText(e engine.ToolReady) string {
-	return firstLine(cmp.Or(e.Label, e.Target, e.Input), 120)
+	return firstLine(cmp.Or(e.Label, e.Target, e.Input), maxTarget)
 }
 
 // resultText is a result in a few words.
@@ -214,7 +241,7 @@ func resultText(e engine.ToolEnded) string {
 		if r.Output != nil && r.Output.Summary != "" {
 			return oneLine(r.Output.Summary)
 		}
-		return firstLine(strings.TrimPrefix(text, "Error: "+r.Name+" failed: "), 200)
+		return firstLine(strings.TrimPrefix(text, "Error: "+r.Name+" failed: "), maxResult)
 	case r.Output != nil && r.Output.Summary != "":
 		return oneLine(r.Output.Summary)
 	}
@@ -242,8 +269,13 @@ func firstLine(s string, limit int) string {
 	return string(runes)
 }
 
-// maxName is how much of a call's name is shown; a model may call anything.
-const maxName = 60
+// How many characters of a call's name, of its target and of a failure are shown;
+// a model may call anything.
+const (
+	maxName   = 60
+	maxTarget = 120
+	maxResult = 200
+)
 
 // indented keeps a text's further lines apart from lines that say something else.
 func indented(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ") }
@@ -275,59 +307,4 @@ func EndInWords(r *engine.TurnResult) string {
 	case core.EndError:
 	}
 	return "ended by an error"
-}
-
-// Usage is the line at the end of a turn.
-func Usage(r *engine.TurnResult, info *llm.Info) string {
-	u := r.Usage
-	atLeast := ""
-	if u.Unreported > 0 {
-		atLeast = "at least "
-	}
-	text := fmt.Sprintf("%s · %s · %s%d tokens in", r.End, Count(r.Steps, "step"), atLeast, u.Input+u.CacheRead+u.CacheWrite)
-	if u.CacheRead > 0 {
-		text += fmt.Sprintf(" (%d from cache)", u.CacheRead)
-	}
-	text += fmt.Sprintf(", %d out", u.Output)
-	if r.Cost.Known && info.Price.Known {
-		text += " · " + atLeast + Money(r.Cost.USD)
-	}
-	return text
-}
-
-// Money shows US dollars, with more digits where they matter.
-func Money(usd float64) string {
-	if usd < 0.01 {
-		return fmt.Sprintf("$%.4f", usd)
-	}
-	return fmt.Sprintf("$%.2f", usd)
-}
-
-// TotalsRows are the sums of a session, a line each.
-func TotalsRows(t engine.Totals, info *llm.Info) []string {
-	u := t.Usage
-	atLeast := ""
-	if u.Unreported > 0 {
-		atLeast = "at least "
-	}
-	tokens := fmt.Sprintf("tokens   %s%d in, %d out", atLeast, u.Input+u.CacheRead+u.CacheWrite, u.Output)
-	if u.CacheRead+u.CacheWrite > 0 {
-		tokens += fmt.Sprintf(" (%d read from the cache, %d written to it)", u.CacheRead, u.CacheWrite)
-	}
-	if u.Unreported > 0 {
-		tokens += fmt.Sprintf("; up to %d more were not reported", u.Unreported)
-	}
-	cost := atLeast + Money(t.Cost.USD)
-	switch {
-	case !t.Cost.Known && t.Cost.USD > 0:
-		cost = "at least " + Money(t.Cost.USD) + ", as not every price is known"
-	case !t.Cost.Known, t.Steps == 0 && !info.Price.Known:
-		cost = "unknown, as the price of " + info.Spec + " is"
-	}
-	return []string{
-		"model    " + info.Spec,
-		fmt.Sprintf("turns    %d, with %s", t.Turns, Count(t.Steps, "step")),
-		tokens,
-		"cost     " + cost,
-	}
 }

@@ -56,10 +56,15 @@ func TestActivity(t *testing.T) {
 		}, "● bash\n! a notice\n    of two lines\n● bash make …\n"},
 		{"named, but the response broke off", Activity{Live: true}, []engine.Event{
 			engine.ToolStarted{ID: "1", Name: "bash"},
-			engine.Retrying{Attempt: 1, Max: 3, Wait: 1500 * time.Millisecond, Err: &llm.Error{Model: "m", Message: "reset\nby peer"}},
+			engine.Retrying{Attempt: 1, Max: 3, Wait: 1500 * time.Millisecond, Reason: "connection failed", Err: &llm.Error{Model: "m", Message: "reset\nby peer"}},
 			engine.ToolStarted{ID: "2", Name: "grep"},
 			engine.ToolReady{ID: "2", Name: "grep", Input: `{"pattern": "x"}`},
-		}, "● bash\n! m: reset by peer; attempt 2 of 4 in 1.5s\n● grep {\"pattern\": \"x\"}\n"},
+		}, "● bash\n! connection failed (reset by peer); attempt 2 of 4 in 2 s\n● grep {\"pattern\": \"x\"}\n"},
+		{"a provider's own tool", Activity{Live: true}, []engine.Event{
+			engine.ServerTool{ID: "s", Name: "web_search", Input: "go 1.26\nnotes"},
+			engine.ServerTool{ID: "s", Name: "web_search", Done: true, Result: "10 results"},
+			engine.ServerTool{ID: "t", Name: "web_search", Done: true, Result: "too many", IsError: true},
+		}, "● web_search (run by the provider) go 1.26 …\n  ⎿ 10 results\n  ⎿ web_search: too many\n"},
 		{"quiet", Activity{Quiet: true}, []engine.Event{
 			engine.ToolReady{ID: "1", Name: "look", Target: "a"},
 			ended("1", "look", "a", false, "one", nil),
@@ -236,30 +241,6 @@ func TestDiffIsCut(t *testing.T) {
 	NewScreen(&out, false).Diff("  ", "@@ -1 +1 @@\n-a\n+b\n+c\n", 3)
 	if got, want := out.String(), "  @@ -1 +1 @@\n  -a\n  +b\n  … 1 more line\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestTotals(t *testing.T) {
-	priced := &llm.Info{Spec: "p/m", Price: core.Price{Known: true, Input: 1}}
-	for _, tt := range []struct {
-		name string
-		t    engine.Totals
-		info *llm.Info
-		want []string
-	}{
-		{"nothing yet", engine.Totals{Cost: core.Cost{Known: true}}, priced, []string{
-			"model    p/m", "turns    0, with 0 steps", "tokens   0 in, 0 out", "cost     $0.0000"}},
-		{"all known", engine.Totals{Turns: 2, Steps: 1, Usage: core.Usage{Input: 5, CacheRead: 20, CacheWrite: 3, Output: 7},
-			Cost: core.Cost{USD: 1.234, Known: true}}, priced, []string{
-			"model    p/m", "turns    2, with 1 step", "tokens   28 in, 7 out (20 read from the cache, 3 written to it)", "cost     $1.23"}},
-		{"not reported", engine.Totals{Usage: core.Usage{Input: 5, Unreported: 900}, Cost: core.Cost{USD: 0.001, Known: true}}, priced, []string{
-			"model    p/m", "turns    0, with 0 steps", "tokens   at least 5 in, 0 out; up to 900 more were not reported", "cost     at least $0.0010"}},
-		{"no price", engine.Totals{Cost: core.Cost{Known: true}}, &llm.Info{Spec: "x/y"}, []string{
-			"model    x/y", "turns    0, with 0 steps", "tokens   0 in, 0 out", "cost     unknown, as the price of x/y is"}},
-	} {
-		if diff := cmp.Diff(tt.want, TotalsRows(tt.t, tt.info)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
 	}
 }
 

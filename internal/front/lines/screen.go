@@ -24,12 +24,18 @@ var sgr = [...]string{Normal: "", Dim: "2", Bold: "1", Good: "32", Bad: "31", Wa
 
 // Screen writes whole lines and running text to one place, and knows whether a
 // line is open there. Everything that goes through it is made visible (see
-// core.Visible); the only control characters it writes are newlines, tabs and
-// its own colours. It is for one goroutine.
+// core.Visible); the only control characters it writes are newlines, tabs, its
+// own colours, and what a status needs. It is for one goroutine.
 type Screen struct {
+	// Redraws says that the output is a terminal that can do more than print:
+	// only there is a status shown.
+	Redraws bool
+
 	out   io.Writer
 	color bool
 	open  bool
+	// status is what is shown right of the cursor now.
+	status string
 	// heldCR is true when running text ended in a carriage return: with the
 	// newline that may follow it is a line's end, alone it is shown.
 	heldCR bool
@@ -78,6 +84,31 @@ func (s *Screen) EndLine() {
 	}
 }
 
+// A status is drawn right of the cursor, which stays where it is: what a person
+// types ahead is echoed before it, and an open line goes on as if it were not
+// there. The sequences are save cursor, no wrapping at the margin (so that the
+// window never scrolls), erase to the line's end, and the way back.
+const (
+	statusBegin = "\x1b7\x1b[?7l\x1b[K"
+	statusEnd   = "\x1b[?7h\x1b8"
+	statusErase = "\x1b[K"
+)
+
+// Status shows the text, one line, until anything else is written, or another
+// status takes its place; an empty one takes it away. Nothing is shown where the
+// screen does not redraw.
+func (s *Screen) Status(text string) {
+	switch {
+	case !s.Redraws || s.err != nil || text == s.status:
+	case text != "":
+		s.status = text
+		_, s.err = io.WriteString(s.out, statusBegin+s.paint(Dim, text)+statusEnd)
+	case s.status != "":
+		s.status = ""
+		_, s.err = io.WriteString(s.out, statusErase)
+	}
+}
+
 // Elsewhere says that something else wrote to the same terminal, and whether it
 // left a line open.
 func (s *Screen) Elsewhere(open bool) {
@@ -104,6 +135,9 @@ func (s *Screen) write(text string) {
 	s.mark++
 	if s.err != nil {
 		return
+	}
+	if s.status != "" {
+		s.status, text = "", statusErase+text
 	}
 	_, s.err = io.WriteString(s.out, text)
 }

@@ -9,6 +9,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/front/lines"
+	"garuda/internal/llm"
 )
 
 // chat is the state of the line chat. Only the goroutine of Run touches it, and
@@ -25,8 +26,10 @@ type chat struct {
 
 	session  *engine.Session
 	activity *lines.Activity
-	events   chan engine.Event
+	events   chan numbered
 	stopPump func()
+	// seen is the number of the session's event that was shown last.
+	seen int64
 
 	// queue holds what waits for the end of the turn: prompts and commands.
 	queue []string
@@ -39,8 +42,13 @@ type chat struct {
 	// answerable receives a question's number once it may be answered.
 	answerable chan int
 
-	inText     bool
-	thinking   thinking
+	inText   bool
+	thinking thinking
+	// showThinking prints what the model thinks, not only that it does.
+	showThinking bool
+	waiting      waiting
+	// ticks tells that a time which is shown has moved on.
+	ticks      chan struct{}
 	promptMark int
 
 	// pressed is when Ctrl-C was last pressed to do what a second press goes
@@ -50,22 +58,19 @@ type chat struct {
 	interrupted bool
 
 	listedSessions []SessionInfo
-	listedModels   []string
-}
-
-// thinking is a line that says that the model thinks.
-type thinking struct {
-	open  bool
-	since time.Time
-	mark  int
+	listedModels   []*llm.Info
+	// lastTurn is how the session's last turn in this chat ended; nil before.
+	lastTurn *engine.TurnResult
 }
 
 func newChat(ctx context.Context, o Options) *chat {
 	c := &chat{
 		o: o, clock: o.Clock, screen: lines.NewScreen(o.Out, o.Color),
 		input: make(chan typedLine, typedAhead), stopInput: make(chan struct{}),
-		answerable: make(chan int, 1), stopPump: func() {}, promptMark: -1,
+		answerable: make(chan int, 1), ticks: make(chan struct{}, 1), stopPump: func() {}, promptMark: -1,
+		showThinking: o.ShowThinking,
 	}
+	c.screen.Redraws = o.Redraw
 	if c.clock == nil {
 		c.clock = core.SystemClock
 	}
@@ -76,6 +81,7 @@ func newChat(ctx context.Context, o Options) *chat {
 
 // release ends what newChat started.
 func (c *chat) release() {
+	c.endTime()
 	c.stopPump()
 	close(c.stopInput)
 }
@@ -105,26 +111,32 @@ func (c *chat) follow(ctx context.Context) {
 	c.stopPump()
 	c.session = s
 	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Live: true, Clock: c.clock}
-	c.events = make(chan engine.Event)
-	c.busy, c.stopping, c.question = false, false, nil
+	c.events, c.seen = make(chan numbered), -1
+	c.busy, c.stopping, c.question, c.lastTurn = false, false, nil, nil
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go pump(ctx, s.Subscribe(0), c.events, done)
 	c.stopPump = func() { cancel(); <-done }
 }
 
+// numbered is an event with its number in the session.
+type numbered struct {
+	seq   int64
+	event engine.Event
+}
+
 // pump moves a session's events to a channel, so that they can be waited for
 // beside other things. What was not taken yet stays in the session's log.
-func pump(ctx context.Context, sub *engine.Subscription, events chan<- engine.Event, done chan<- struct{}) {
+func pump(ctx context.Context, sub *engine.Subscription, events chan<- numbered, done chan<- struct{}) {
 	defer close(done)
 	defer sub.Close()
 	for {
-		_, e, err := sub.Next(ctx)
+		seq, e, err := sub.Next(ctx)
 		if err != nil {
 			return // the session was closed, or the chat follows another one
 		}
 		select {
-		case events <- e:
+		case events <- numbered{seq, e}:
 		case <-ctx.Done():
 			return
 		}
@@ -142,6 +154,7 @@ func (c *chat) loop(ctx context.Context) (exit int, err error) {
 		if c.leaving || c.idle() && c.inputEnded {
 			return c.exitCode(), c.inputErr
 		}
+		c.keepTime()
 		c.prompt()
 		select {
 		case l, ok := <-c.takeable():
@@ -150,6 +163,8 @@ func (c *chat) loop(ctx context.Context) (exit int, err error) {
 			c.event(ctx, e)
 		case id := <-c.answerable:
 			c.becomeAnswerable(id)
+		case <-c.ticks:
+			c.ticked()
 		case <-c.o.Interrupts:
 			c.interrupt()
 		case <-ctx.Done():
@@ -202,8 +217,23 @@ func (c *chat) prompt() {
 	c.promptMark = c.screen.Mark()
 }
 
+// catchUp shows what a command has brought about, before anything else is asked.
+func (c *chat) catchUp(ctx context.Context) {
+	for c.idle() && c.seen < c.session.LastEvent() {
+		select {
+		case e := <-c.events:
+			c.event(ctx, e)
+		case <-ctx.Done():
+			return // the loop ends with it
+		}
+	}
+}
+
 // event shows what happened.
-func (c *chat) event(ctx context.Context, e engine.Event) {
+func (c *chat) event(ctx context.Context, n numbered) {
+	c.seen = n.seq
+	e := n.event
+	c.observe(e)
 	switch e := e.(type) {
 	case engine.TurnStarted:
 		c.busy = true
@@ -211,7 +241,7 @@ func (c *chat) event(ctx context.Context, e engine.Event) {
 		c.text(e.Text)
 		return
 	case engine.ThinkingDelta:
-		c.think()
+		c.think(e.Text)
 		return
 	case engine.BlockEnd:
 		c.blockEnd(e)
@@ -225,6 +255,9 @@ func (c *chat) event(ctx context.Context, e engine.Event) {
 		return
 	}
 	c.activity.Show(e)
+	if _, ok := e.(engine.Retrying); ok {
+		c.showTime() // at once, and each second from then on
+	}
 }
 
 func (c *chat) text(text string) {
@@ -235,26 +268,13 @@ func (c *chat) text(text string) {
 	c.screen.Text(lines.Normal, text)
 }
 
-// think shows once that the model thinks; what it thinks stays out of the chat.
-func (c *chat) think() {
-	if c.thinking.open {
-		return
-	}
-	c.screen.EndLine()
-	c.screen.Text(lines.Dim, "thinking…")
-	c.thinking = thinking{open: true, since: c.clock.Now(), mark: c.screen.Mark()}
-}
-
 func (c *chat) blockEnd(e engine.BlockEnd) {
 	if !e.Thinking {
 		c.inText = false
 		c.screen.EndLine()
 		return
 	}
-	if c.thinking.mark == c.screen.Mark() {
-		c.screen.Text(lines.Dim, " "+c.clock.Now().Sub(c.thinking.since).Round(time.Second).String()+"\n")
-	}
-	c.thinking = thinking{}
+	c.thought()
 }
 
 func (c *chat) turnEnded(r *engine.TurnResult) {
@@ -269,6 +289,7 @@ func (c *chat) turnEnded(r *engine.TurnResult) {
 	if r.JournalErr != nil {
 		c.fail(r.JournalErr)
 	}
+	c.lastTurn = r
 	c.screen.Line(lines.Dim, lines.Usage(r, c.session.Model())+"\n")
 }
 

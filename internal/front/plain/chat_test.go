@@ -21,7 +21,7 @@ import (
 // tabs and, with colour, the chat's own styles, no control character is on any.
 func TestNothingRawReachesTheTerminal(t *testing.T) {
 	for _, color := range []bool{false, true} {
-		d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true, Color: color}}
+		d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true, Color: color, Redraw: color, ShowThinking: color}}
 		nasty := "\x1b[2J\x1b]0;title\x07 \r over \u202e \u200b \u009b1A \x00 \x7f \xff"
 		d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 			{Text: nasty, Thinking: nasty, Calls: []script.Call{
@@ -47,6 +47,9 @@ func TestNothingRawReachesTheTerminal(t *testing.T) {
 			for _, style := range []string{"0", "1", "2", "31", "32", "33"} {
 				got = strings.ReplaceAll(got, "\x1b["+style+"m", "")
 			}
+			for _, draw := range []string{"\x1b7\x1b[?7l\x1b[K", "\x1b[?7h\x1b8", "\x1b[K"} {
+				got = strings.ReplaceAll(got, draw, "")
+			}
 		}
 		if strings.Contains(got, "\r") || core.Visible(got) != got {
 			t.Errorf("color %v: the screen holds raw characters:\n%q", color, got)
@@ -66,7 +69,7 @@ func inputJSON(t *testing.T, in callInput) json.RawMessage {
 // TestIdleWaitsForNothing: no timer runs while nothing moves, nor while a
 // question waits.
 func TestIdleWaitsForNothing(t *testing.T) {
-	d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true}}
+	d := &dialog{t: t, clock: testkit.NewClock(), options: plain.Options{IsTerminal: true, Redraw: true}}
 	d.begin(&script.Scenario{Version: 1, Steps: []script.Step{
 		{Calls: []script.Call{{Name: "cmd", Input: inputJSON(t, callInput{Target: "make"})}}},
 		{Text: "Done."},

@@ -51,7 +51,9 @@ func commands() []command {
 		{name: "sessions delete", args: "n|id|title", help: "delete a session, after a question", run: runDelete},
 		{name: "resume", args: "[n|id|title]", help: "the same as /sessions", whileBusy: withoutArgs, run: runSessions},
 		{name: "models", aliases: []string{"model"}, args: "[n|provider/model]", help: "list the models, or use another one", whileBusy: withoutArgs, run: runModels},
-		{name: "usage", help: "tokens and cost of this session", whileBusy: always, run: runUsage},
+		{name: "think", args: "[LEVEL]", help: "how much the model thinks: off, low, medium, high, xhigh, max", whileBusy: always, run: runThink},
+		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
+		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
 		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(modePlan)},
 		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(modeBuild)},
 		{name: "mode", args: "[build|plan|accept_edits]", help: "show or change the mode", whileBusy: always, run: runMode},
@@ -116,6 +118,7 @@ func (c *chat) command(ctx context.Context, cmd *command, args string) {
 		c.fail(err)
 	}
 	c.follow(ctx)
+	c.catchUp(ctx)
 }
 
 func runHelp(_ context.Context, c *chat, _ string) error {
@@ -183,7 +186,7 @@ func (c *chat) setMode(mode string) error {
 }
 
 func runUsage(_ context.Context, c *chat, _ string) error {
-	for _, row := range lines.TotalsRows(c.session.Totals(), c.session.Model()) {
+	for _, row := range lines.TotalsRows(c.session.Totals(), c.session.Model(), c.lastTurn) {
 		c.screen.Line(lines.Normal, row)
 	}
 	return nil

@@ -38,13 +38,14 @@ func TestMain(m *testing.M) {
 //
 //	pipe             at the top: the input is no terminal
 //	color            at the top: with colours
+//	redraw           at the top: times are drawn anew
 //	prompt TEXT      at the top: the first prompt
 //	hold N           at the top: the model's step N waits until it is stopped
 //	hang             at the top: the host's New waits until it is stopped
 //	wait TEXT        until the screen shows TEXT after what was waited for last
 //	type TEXT        a line and Enter
 //	advance TIME     the clock moves on
-//	tick TIME        the same, once something waits for the time
+//	tick TIME [N]    the same, once N things (1 without it) wait for the time
 //	interrupt        Ctrl-C
 //	eof              Ctrl-D, or the pipe's end
 //	exits CODE       the chat ends with this code
@@ -102,6 +103,8 @@ func playDialog(t *testing.T, file, steps, model string) string {
 			d.options.IsTerminal = false
 		case "color":
 			d.options.Color = true
+		case "redraw":
+			d.options.Redraw = true
 		case "prompt":
 			d.options.FirstPrompt = rest
 		case "hang":
@@ -195,12 +198,19 @@ func (d *dialog) step(word, rest string) {
 			d.t.Fatalf("type %q: %v; the screen is\n%s", rest, err, d.screen.text())
 		}
 	case "advance", "tick":
-		by, err := time.ParseDuration(rest)
+		text, count, _ := strings.Cut(rest, " ")
+		by, err := time.ParseDuration(text)
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		if word == "tick" {
-			if err := d.clock.WaitFor(d.t.Context(), 1); err != nil {
+			n := 1
+			if count != "" {
+				if n, err = strconv.Atoi(count); err != nil {
+					d.t.Fatal(err)
+				}
+			}
+			if err := d.clock.WaitFor(d.t.Context(), n); err != nil {
 				d.t.Fatalf("nothing waits for the time to pass; the screen is\n%s", d.screen.text())
 			}
 		}

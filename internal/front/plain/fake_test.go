@@ -247,19 +247,32 @@ func (h *fakeHost) Delete(_ context.Context, id string) error {
 
 func (h *fakeHost) Models(context.Context) ([]*llm.Info, error) {
 	return []*llm.Info{
-		{Spec: "fake/big", ContextWindow: 200_000, Known: true, Price: core.Price{Input: 3, Output: 15, Known: true}},
-		{Spec: "fake/local", ContextWindow: 32_768, Known: true, Price: core.Price{Known: true}},
-		{Spec: "fake/new", ContextWindow: 32_768},
+		{
+			Spec: "fake/big", ID: "big", ContextWindow: 200_000, Known: true, Price: core.Price{Input: 300, Output: 1500, Known: true},
+			KeySource: "FAKE_KEY", Thinks: true, Efforts: []string{"low", "high"},
+		},
+		{Spec: "fake/local", ID: "local", ContextWindow: 60, Known: true, Price: core.Price{Known: true}, KeySource: "none"},
+		{Spec: "fake/new", ID: "new", ContextWindow: 32_768, KeySource: "credentials"},
 	}, nil
 }
 
-func (h *fakeHost) SwitchModel(ctx context.Context, spec string) error {
+func (h *fakeHost) IsAlias(word string) bool { return word == "big" }
+
+// SwitchModel goes on in the same session.
+func (h *fakeHost) SwitchModel(ctx context.Context, spec string) ([]string, error) {
+	if spec == "big" {
+		spec = "fake/big"
+	}
 	models, _ := h.Models(ctx)
 	for _, m := range models {
 		if m.Spec == spec {
 			h.model = &namedModel{Model: h.model, info: *m}
-			return h.replace(h.current.ID())
+			var notices []string
+			if !m.Known {
+				notices = []string{m.Spec + " is not in the catalogue"}
+			}
+			return notices, h.current.SetModel(h.model, 0)
 		}
 	}
-	return errors.New("it is not known; set its address in models.json")
+	return nil, errors.New("it is not known; set its address in models.json")
 }

@@ -9,26 +9,59 @@ import (
 
 	"garuda/internal/front/lines"
 	"garuda/internal/llm"
+	"garuda/internal/nearest"
 )
+
+// listedAtOnce is how many models /models prints; a provider may offer hundreds.
+const listedAtOnce = 40
 
 func runModels(ctx context.Context, c *chat, ref string) error {
 	if ref == "" {
 		return c.listModels(ctx)
 	}
 	spec, err := c.findModel(ctx, ref)
-	if err != nil {
+	if err != nil || spec == "" {
 		return err
 	}
-	err = c.call(ctx, func(ctx context.Context) error { return c.o.Host.SwitchModel(ctx, spec) })
+	before := c.session.Model()
+	if spec == before.Spec {
+		c.say(spec + " is in use already")
+		return nil
+	}
+	var notices []string
+	err = c.call(ctx, func(ctx context.Context) (err error) {
+		notices, err = c.o.Host.SwitchModel(ctx, spec)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("use model %s: %w", spec, err)
 	}
-	info := c.o.Host.Current().Model()
-	c.say("model: " + info.Spec)
-	if !info.Known {
-		c.notices([]string{fmt.Sprintf("nothing is known of %s: its window is taken to be %d tokens, its cost is unknown", info.Spec, info.ContextWindow)})
+	c.follow(ctx)
+	info := c.session.Model()
+	if info.Spec == before.Spec {
+		c.say(info.Spec + " is in use already") // by another name
+		return nil
+	}
+	c.say(fmt.Sprintf("model: %s (%s, %s)", info.Spec, window(info), price(info)))
+	c.notices(notices)
+	if level := c.session.Thinking(); !info.Thinks && level != llm.ThinkDefault && level != llm.ThinkOff {
+		c.say(fmt.Sprintf("the level of thinking, %s, has no effect: %s is not known to think", level, info.Spec))
+	}
+	c.catchUp(ctx) // the session says what the switch means for the conversation
+	if c.session.Totals().Steps > 0 {
+		c.sayCostOfSwitch(info)
 	}
 	return nil
+}
+
+// sayCostOfSwitch says what it costs to send the conversation anew, where that is
+// worth a word.
+func (c *chat) sayCostOfSwitch(info *llm.Info) {
+	const million, cent = 1e6, 0.01
+	usd := float64(c.session.ContextTokens()) * max(info.Price.Input, info.Price.CacheWrite) / million
+	if info.Price.Known && usd >= cent {
+		c.say("that costs about " + lines.Money(usd) + " once")
+	}
 }
 
 // fetchModels gives the models in the list's order; the one in use is always in it.
@@ -45,10 +78,6 @@ func (c *chat) fetchModels(ctx context.Context) ([]*llm.Info, error) {
 	if !slices.ContainsFunc(models, func(m *llm.Info) bool { return m.Spec == current.Spec }) {
 		models = append([]*llm.Info{current}, models...)
 	}
-	c.listedModels = make([]string, len(models))
-	for i, m := range models {
-		c.listedModels[i] = m.Spec
-	}
 	return models, nil
 }
 
@@ -57,41 +86,101 @@ func (c *chat) listModels(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rows := make([][]string, len(models))
+	c.showModels(models, func(*llm.Info) bool { return true })
+	return nil
+}
+
+// showModels prints those that match, with their numbers among all. The numbers
+// count until others are shown.
+func (c *chat) showModels(models []*llm.Info, match func(*llm.Info) bool) {
+	var rows [][]string
+	current, left := c.session.Model().Spec, 0
+	c.listedModels = models
 	for i, m := range models {
+		inUse := m.Spec == current
+		switch {
+		case !match(m):
+			continue
+		case len(rows) >= listedAtOnce && !inUse:
+			left++
+			continue
+		}
 		use := ""
-		if m.Spec == c.session.Model().Spec {
+		if inUse {
 			use = "● in use"
 		}
-		rows[i] = []string{fmt.Sprintf("%2d", i+1), oneLine(m.Spec), window(m), price(m), use}
+		rows = append(rows, []string{fmt.Sprintf("%2d", i+1), oneLine(m.Spec), window(m), price(m), keySource(m), use})
 	}
 	for _, row := range table(rows) {
 		c.screen.Line(lines.Normal, row)
 	}
-	return nil
+	if left > 0 {
+		c.say(fmt.Sprintf("… %d more; /models WORD lists those with the word in their name", left))
+	}
 }
 
-// findModel reads a number of the list that was shown last; anything else is
-// the name of a model.
+// findModel gives the name of the model that is meant: by its number in the list
+// that was shown last, by provider/model, by an alias, or by its id alone where
+// only one provider has it. A part of a name lists what it may be, and gives none.
 func (c *chat) findModel(ctx context.Context, ref string) (string, error) {
-	if strings.Trim(ref, "0123456789") != "" {
-		return ref, nil
-	}
-	if c.listedModels == nil {
-		if _, err := c.fetchModels(ctx); err != nil {
+	models, number := c.listedModels, strings.Trim(ref, "0123456789") == ""
+	if !number || models == nil {
+		var err error
+		if models, err = c.fetchModels(ctx); err != nil {
 			return "", err
 		}
 	}
-	n, err := strconv.Atoi(ref)
-	if err != nil || n < 1 || n > len(c.listedModels) {
-		return "", fmt.Errorf("there is no model number %s; /models lists them", ref)
+	if number {
+		n, err := strconv.Atoi(ref)
+		if err != nil || n < 1 || n > len(models) {
+			return "", fmt.Errorf("there is no model number %s; /models lists them", ref)
+		}
+		return models[n-1].Spec, nil
 	}
-	return c.listedModels[n-1], nil
+	return c.namedModel(models, ref), nil
 }
 
+func (c *chat) namedModel(models []*llm.Info, ref string) string {
+	var specs, same []string
+	part := false
+	for _, m := range models {
+		if m.Spec == ref {
+			return ref
+		}
+		if m.ID == ref {
+			same = append(same, m.Spec)
+		}
+		specs, part = append(specs, m.Spec), part || contains(m, ref)
+	}
+	switch {
+	case len(same) == 1:
+		return same[0]
+	case strings.Contains(ref, "/"):
+		// It may be newer than every list.
+		if near := nearest.Of(ref, specs); near != "" {
+			c.say(fmt.Sprintf("%s is in no list; did you mean %s?", ref, near))
+		}
+		return ref
+	case c.o.Host.IsAlias(ref) || !part:
+		return ref
+	}
+	c.say("no model is called " + ref + "; these have it in their names:")
+	c.showModels(models, func(m *llm.Info) bool { return contains(m, ref) })
+	return ""
+}
+
+func contains(m *llm.Info, part string) bool {
+	return strings.Contains(strings.ToLower(m.Spec), strings.ToLower(part))
+}
+
+// window is exact where it is assumed, or small enough to matter.
 func window(m *llm.Info) string {
-	if !m.Known {
-		return "window unknown"
+	const small = 10_000
+	switch {
+	case !m.Known:
+		return fmt.Sprintf("%d window assumed", m.ContextWindow)
+	case m.ContextWindow < small:
+		return fmt.Sprintf("%d window", m.ContextWindow)
 	}
 	return fmt.Sprintf("%dk window", (m.ContextWindow+500)/1000)
 }
@@ -106,4 +195,15 @@ func price(m *llm.Info) string {
 	default:
 		return fmt.Sprintf("$%.2f in, $%.2f out", p.Input, p.Output)
 	}
+}
+
+// keySource is where the key comes from, in a few words.
+func keySource(m *llm.Info) string {
+	switch m.KeySource {
+	case "", "none":
+		return "no key"
+	case "credentials":
+		return "stored key"
+	}
+	return m.KeySource
 }

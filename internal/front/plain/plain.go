@@ -2,8 +2,10 @@
 // the session does is printed below, once, as it happens. It serves pipes, dumb
 // terminals and GARUDA_PLAIN=1.
 //
-// It never moves the cursor, never changes the terminal's mode, never reads a
-// key that was not sent with Enter, and never runs a timer while nothing moves.
+// It never moves the cursor for good (a status right of it is the one thing that
+// is drawn anew, where Redraw allows it), never changes the terminal's mode, never
+// reads a key that was not sent with Enter, and never runs a timer but while it
+// waits for the model or for an answer to count.
 // It decides no permission: it puts questions and passes the answers on.
 package plain
 
@@ -32,6 +34,11 @@ type Options struct {
 	// taken one after the other, and questions are denied.
 	IsTerminal bool
 	Color      bool
+	// Redraw says that Out is a terminal that can do more than print lines: there
+	// the seconds count while the chat waits for the model.
+	Redraw bool
+	// ShowThinking prints what the model thinks, until /thinking says otherwise.
+	ShowThinking bool
 	// FirstPrompt is sent before anything is read; may be empty.
 	FirstPrompt string
 	// Notices are printed below the banner, a line each.
@@ -70,7 +77,11 @@ type Host interface {
 	Delete(ctx context.Context, id string) error
 	// Models are those that could be used.
 	Models(ctx context.Context) ([]*llm.Info, error)
-	SwitchModel(ctx context.Context, spec string) error
+	// SwitchModel goes on with another model, and gives what the person should
+	// know of it, a line each.
+	SwitchModel(ctx context.Context, spec string) (notices []string, err error)
+	// IsAlias reports whether the word stands for a model without being its id.
+	IsAlias(word string) bool
 }
 
 // Banner is what the first lines say, beside the model.

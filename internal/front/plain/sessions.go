@@ -34,9 +34,11 @@ func (c *chat) confirmLine(ctx context.Context, text string) {
 }
 
 func runNew(ctx context.Context, c *chat, _ string) error {
+	level := c.session.Thinking()
 	if err := c.call(ctx, c.o.Host.New); err != nil {
 		return fmt.Errorf("begin a new session: %w", err)
 	}
+	c.keepThinking(level)
 	c.say("new session " + c.o.Host.Current().ID())
 	return nil
 }
