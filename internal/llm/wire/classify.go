@@ -13,12 +13,6 @@ import (
 // document that holds it.
 func (r *Reply) Failure(data []byte) error { return r.classify(data, nil) }
 
-// NamedFailure is Failure for an error whose name travels beside it, as the
-// exception type of an event from Amazon does.
-func (r *Reply) NamedFailure(name string, data []byte) error {
-	return r.classify(data, http.Header{"X-Amzn-Errortype": {name}})
-}
-
 func (r *Reply) classify(body []byte, header http.Header) error {
 	f := parseFailure(body)
 	if name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":"); name != "" {

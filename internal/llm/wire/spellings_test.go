@@ -137,15 +137,6 @@ type still struct{ core.Clock }
 
 func (still) Now() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 
-func TestNamedFailure(t *testing.T) {
-	r := Recorded(t.Context(), &llm.Info{Spec: "test/m"}, strings.NewReader(""))
-	defer r.Close()
-	e, ok := errors.AsType[*llm.Error](r.NamedFailure("throttlingException", []byte(`{"message":"Too many requests"}`)))
-	if !ok || e.Kind != llm.ErrRateLimit || e.Message != "Too many requests" {
-		t.Errorf("%+v", e)
-	}
-}
-
 func TestSpan(t *testing.T) {
 	for in, want := range map[string]time.Duration{
 		"37s": 37 * time.Second, "1.242s. visit": 1242 * time.Millisecond, "1m30s": 90 * time.Second, "20ms": 20 * time.Millisecond,
