@@ -80,7 +80,7 @@ func (a *actor) restore(h *session.History) {
 	a.totals = Totals{
 		Usage: h.Usage, Cost: h.Cost, UnreportedUSD: h.UnreportedUSD, Models: h.Models, Turns: h.Turns, Steps: h.Steps,
 	}
-	a.totals.Cost.Known = h.Cost.Known || h.Steps == 0
+	a.totals.Cost.Known = (h.Cost.Known || h.Steps == 0) && allKnown(h.Models)
 	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD+h.UnreportedUSD
 	if h.Thinking != nil && llm.ThinkingLevel(*h.Thinking).Valid() {
 		a.thinking = llm.ThinkingLevel(*h.Thinking)
@@ -94,14 +94,17 @@ func (a *actor) restore(h *session.History) {
 
 // bookLost books the request that may have been on its way to this model when the
 // program was killed: nobody will say what it cost. Where another model is in use
-// now, its price is the one that is known.
+// now, the budget takes its price, for want of the other's.
 func (a *actor) bookLost(model string) {
 	whole, _ := a.conv.estimate()
-	r := turn.Reserve(whole, 0, 0, a.outputLimit(), a.s.cfg.Model.Info().Price)
-	a.totals.book(unreported(model, r))
+	info := a.s.cfg.Model.Info()
+	r := turn.Reserve(whole, 0, 0, a.outputLimit(), info.Price)
+	priced := info.Price.Known && model == info.Spec
+	a.totals.book(unreported(model, r, priced))
 	a.budget.Settle(r, false, core.Usage{}, core.Cost{})
 	a.journal.append(&session.Unreported{
-		Tokens: r.Tokens, USD: r.USD, Model: model, Reason: "the program ended while a request may have been on its way",
+		Tokens: r.Tokens, USD: r.USD, Model: model, PriceUnknown: !priced,
+		Reason: "the program ended while a request may have been on its way",
 	})
 }
 

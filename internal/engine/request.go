@@ -138,7 +138,7 @@ func (t *turnRun) reserve() (turn.Reservation, error) {
 func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 	info := t.cfg.Model.Info()
 	reported := err == nil && resp.UsageReported
-	booked := unreported(info.Spec, r)
+	booked := unreported(info.Spec, r, info.Price.Known)
 	t.lastCost = info.Price.Cost(core.Usage{})
 	if err == nil {
 		t.lastCost = costOf(info, resp)
@@ -151,7 +151,7 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 		if err != nil {
 			reason = err.Error()
 		}
-		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec})
+		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec, PriceUnknown: !info.Price.Known})
 	}
 	t.result.book(booked)
 	t.a.budget.Settle(r, reported, booked.Usage, booked.Cost)

@@ -1,16 +1,18 @@
 package engine
 
 import (
+	"slices"
+
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 )
 
 // unreported is a request to a model of which nobody said what it used: all of
-// its reservation counts.
-func unreported(spec string, r turn.Reservation) ModelUsage {
+// its reservation counts. What it cost is unknown where the price is.
+func unreported(spec string, r turn.Reservation, priced bool) ModelUsage {
 	return ModelUsage{
-		Spec: spec, Usage: core.Usage{Unreported: r.Tokens}, Cost: core.Cost{Known: true}, UnreportedUSD: r.USD, Requests: 1,
+		Spec: spec, Usage: core.Usage{Unreported: r.Tokens}, Cost: core.Cost{Known: priced}, UnreportedUSD: r.USD, Requests: 1,
 	}
 }
 
@@ -21,6 +23,11 @@ func costOf(info *llm.Info, resp *llm.Response) core.Cost {
 		return core.Cost{USD: resp.BilledUSD, Known: true}
 	}
 	return info.Price.Cost(resp.Usage)
+}
+
+// allKnown reports whether the cost of every model is known; of none it is.
+func allKnown(models core.ByModel) bool {
+	return !slices.ContainsFunc(models, func(m ModelUsage) bool { return !m.Cost.Known })
 }
 
 // book adds what one model used.

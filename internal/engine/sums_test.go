@@ -64,6 +64,22 @@ func TestSumsByModel(t *testing.T) {
 	}
 }
 
+// A model whose price nobody knows costs nobody knows what, also when it only
+// failed; one that is free stays free.
+func TestFailuresOfAnUnknownPrice(t *testing.T) {
+	for name, price := range map[string]core.Price{"unknown": {}, "free": {Known: true}} {
+		b := storedBench(t, Config{}, nil, fails(&llm.Error{Kind: llm.ErrAuth, Model: "fake/m"}))
+		b.model.info.Price = price
+		r := b.turn("go")
+		if r.Models[0].Cost.Known != price.Known || r.Session.Cost.Known != price.Known {
+			t.Errorf("%s: %+v", name, r.Session)
+		}
+		if h := b.loadAgain(); h.Models[0].Cost.Known != price.Known || allKnown(h.Models) != price.Known {
+			t.Errorf("%s: %+v", name, h.Models)
+		}
+	}
+}
+
 // A resumed session goes on with the sums by model, and books the request that was
 // lost on the model that was asked.
 func TestLostRequestIsItsModels(t *testing.T) {

@@ -359,7 +359,7 @@ func (t *Totals) add(rec Record) {
 		t.UnreportedUSD += r.USD
 		t.Models = t.Models.Add(core.ModelUsage{
 			Spec: cmp.Or(r.Model, t.Model), Usage: core.Usage{Unreported: r.Tokens},
-			Cost: core.Cost{Known: true}, UnreportedUSD: r.USD, Requests: 1,
+			Cost: core.Cost{Known: !r.PriceUnknown}, UnreportedUSD: r.USD, Requests: 1,
 		})
 	}
 }

@@ -99,12 +99,15 @@ type Continue struct {
 
 // Unreported counts tokens reserved for a request whose usage never came, and
 // what they would cost at most. Model is the spec of the model that was asked;
-// empty means the session's at that time.
+// empty means the session's at that time. PriceUnknown says that USD is not what
+// it costs, as nobody knows the model's price.
 type Unreported struct {
 	Tokens int     `json:"tokens"`
 	USD    float64 `json:"usd,omitempty"`
 	Reason string  `json:"reason"`
 	Model  string  `json:"model,omitempty"`
+
+	PriceUnknown bool `json:"priceUnknown,omitempty"`
 }
 
 // Compaction records that the conversation was made smaller: each of Messages
