@@ -13,6 +13,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
+	"garuda/internal/llm/anthropic/anthropictest"
 	"garuda/internal/llm/llmtest"
 )
 
@@ -34,56 +35,10 @@ var dialect = llmtest.Dialect{
 
 func TestConformance(t *testing.T) { llmtest.Run(t, dialect) }
 
-func frame(format string, args ...any) string {
-	data := fmt.Sprintf(format, args...)
-	name, _, _ := strings.Cut(strings.TrimPrefix(data, `{"type":"`), `"`)
-	return llmtest.Event(name, data)
-}
-
-func frames(r llmtest.Reply) []string {
-	q := llmtest.Quote
-	out := []string{frame(`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-x","content":[],"stop_reason":null,"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":0,"output_tokens":1}}}`, r.Usage.Input, r.Usage.CacheRead)}
-	out = append(out, frame(`{"type":"ping"}`))
-	index := 0
-	block := func(start string, deltas ...string) {
-		out = append(out, frame(`{"type":"content_block_start","index":%d,"content_block":%s}`, index, start))
-		for _, d := range deltas {
-			out = append(out, frame(`{"type":"content_block_delta","index":%d,"delta":%s}`, index, d))
-		}
-		out = append(out, frame(`{"type":"content_block_stop","index":%d}`, index))
-		index++
-	}
-	if len(r.Thinking) > 0 {
-		var deltas []string
-		for _, s := range r.Thinking {
-			deltas = append(deltas, `{"type":"thinking_delta","thinking":`+q(s)+`}`)
-		}
-		block(`{"type":"thinking","thinking":"","signature":""}`, append(deltas, `{"type":"signature_delta","signature":`+q(r.Signature)+`}`)...)
-	}
-	if len(r.Text) > 0 {
-		var deltas []string
-		for _, s := range r.Text {
-			deltas = append(deltas, `{"type":"text_delta","text":`+q(s)+`}`)
-		}
-		block(`{"type":"text","text":""}`, deltas...)
-	}
-	for _, c := range r.Calls {
-		deltas := []string{`{"type":"input_json_delta","partial_json":""}`}
-		for _, s := range c.Args {
-			deltas = append(deltas, `{"type":"input_json_delta","partial_json":`+q(s)+`}`)
-		}
-		block(`{"type":"tool_use","id":`+q(c.ID)+`,"name":`+q(c.Name)+`,"input":{}}`, deltas...)
-	}
-	stop := r.RawStop
-	if stop == "" {
-		stop = "end_turn"
-		if len(r.Calls) > 0 {
-			stop = "tool_use"
-		}
-	}
-	out = append(out, frame(`{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":%d}}`, stop, r.Usage.Output))
-	return append(out, frame(`{"type":"message_stop"}`))
-}
+var (
+	frame  = anthropictest.Frame
+	frames = anthropictest.Frames
+)
 
 func refused(typ, message string) string {
 	return `{"type":"error","error":{"type":"` + typ + `","message":` + llmtest.Quote(message) + `},"request_id":"req_1"}`

@@ -1,7 +1,6 @@
 package bedrock
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
+	"garuda/internal/llm/anthropic/anthropictest"
 	"garuda/internal/llm/llmtest"
 )
 
@@ -41,48 +41,7 @@ func TestConformance(t *testing.T) { llmtest.Run(t, dialect) }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }
 
-func frame(format string, args ...any) string { return llmtest.Data(fmt.Sprintf(format, args...)) }
-
-func frames(r llmtest.Reply) []string {
-	q := llmtest.Quote
-	out := []string{frame(`{"type":"message_start","message":{"id":"msg_bdrk_1","model":"claude-x","content":[],"usage":{"input_tokens":%d,"cache_read_input_tokens":%d,"output_tokens":1}}}`, r.Usage.Input, r.Usage.CacheRead)}
-	index := 0
-	block := func(start string, deltas ...string) {
-		out = append(out, frame(`{"type":"content_block_start","index":%d,"content_block":%s}`, index, start))
-		for _, d := range deltas {
-			out = append(out, frame(`{"type":"content_block_delta","index":%d,"delta":%s}`, index, d))
-		}
-		out = append(out, frame(`{"type":"content_block_stop","index":%d}`, index))
-		index++
-	}
-	each := func(kind, key string, pieces []string) []string {
-		var deltas []string
-		for _, s := range pieces {
-			deltas = append(deltas, `{"type":"`+kind+`","`+key+`":`+q(s)+`}`)
-		}
-		return deltas
-	}
-	if len(r.Thinking) > 0 {
-		block(`{"type":"thinking","thinking":"","signature":""}`,
-			append(each("thinking_delta", "thinking", r.Thinking), each("signature_delta", "signature", []string{r.Signature})...)...)
-	}
-	if len(r.Text) > 0 {
-		block(`{"type":"text","text":""}`, each("text_delta", "text", r.Text)...)
-	}
-	for _, c := range r.Calls {
-		block(`{"type":"tool_use","id":`+q(c.ID)+`,"name":`+q(c.Name)+`,"input":{}}`, each("input_json_delta", "partial_json", c.Args)...)
-	}
-	stop := r.RawStop
-	if stop == "" {
-		stop = "end_turn"
-		if len(r.Calls) > 0 {
-			stop = "tool_use"
-		}
-	}
-	return append(out,
-		frame(`{"type":"message_delta","delta":{"stop_reason":%q},"usage":{"output_tokens":%d}}`, stop, r.Usage.Output),
-		frame(`{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":1}}`))
-}
+var frames = anthropictest.Frames
 
 func refused(name, message string) string {
 	return `{"__type":"com.amazon.coral.service#` + name + `","message":` + llmtest.Quote(message) + `}`
@@ -94,7 +53,7 @@ var refusals = []llmtest.Refusal{
 	{Name: "not ready", Status: 429, Body: refused("ModelNotReadyException", "Model is not ready"), Kind: llm.ErrOverloaded},
 	{Name: "unavailable", Status: 503, Body: refused("ServiceUnavailableException", "later"), Kind: llm.ErrOverloaded},
 	{Name: "quota", Status: 400, Body: refused("ServiceQuotaExceededException", "Your request exceeds the service quota"), Kind: llm.ErrQuota},
-	{Name: "model failed", Status: 424, Body: refused("ModelErrorException", "The system encountered an unexpected error during processing."), Kind: llm.ErrServer},
+	{Name: "model failed", Status: 424, Body: refused("ModelStreamErrorException", "The system encountered an unexpected error during processing."), Kind: llm.ErrServer},
 	{Name: "server", Status: 500, Body: refused("InternalServerException", "oops"), Kind: llm.ErrServer},
 	{Name: "timeout", Status: 408, Body: refused("ModelTimeoutException", "took too long"), Kind: llm.ErrNetwork},
 	{Name: "access", Status: 403, Body: refused("AccessDeniedException", "You don't have access to the model with the specified model ID."), Kind: llm.ErrAuth},
