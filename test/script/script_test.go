@@ -86,8 +86,8 @@ func server(ts *testscript.TestScript, name string) *modelserver.Server {
 }
 
 // cmdModelServer: modelserver NAME SCENARIO [FORMAT] starts a server and defines
-// the provider NAME in models.json, of the format chat (default), responses or
-// anthropic, with the model NAME/scripted as default.
+// the provider NAME in models.json, of the format chat (default), responses,
+// anthropic or gemini, with the model NAME/scripted as default.
 func cmdModelServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
 		ts.Fatalf("usage: modelserver NAME SCENARIO [FORMAT]")
@@ -105,6 +105,8 @@ func cmdModelServer(ts *testscript.TestScript, neg bool, args []string) {
 		switch args[2] {
 		case "anthropic":
 			typ, base = "anthropic", s.URL()
+		case "gemini":
+			typ, base = "gemini", s.URL()
 		case "responses":
 			typ = "openai-responses"
 		}
