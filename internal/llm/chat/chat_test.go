@@ -68,8 +68,8 @@ func frames(r llmtest.Reply) []string {
 		}
 	}
 	return append(out, finish(stop),
-		llmtest.Data(fmt.Sprintf(`{"id":"cmpl-1","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}}`,
-			r.Usage.Input+r.Usage.CacheRead, r.Usage.Output, r.Usage.CacheRead)), done)
+		llmtest.Data(fmt.Sprintf(`{"id":"cmpl-1","choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d},"completion_tokens_details":{"reasoning_tokens":%d}}}`,
+			r.Usage.Input+r.Usage.CacheRead, r.Usage.Output, r.Usage.CacheRead, r.Usage.Thinking)), done)
 }
 
 var refusals = []llmtest.Refusal{
@@ -149,6 +149,42 @@ func TestCallFragments(t *testing.T) {
 			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":{"x": 1}}}]`)},
 			[]core.Block{use("a", "bash", `{"x": 1}`)},
 		},
+		"a placeholder, then the real ones in pieces": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{}"}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\""}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":1}`)},
+		},
+		"all of them once more": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"x\":"}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]`), piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"x\": 1}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x": 1}`)},
+		},
+		"all so far in each piece": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"x\":"}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":1"}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":"{\"x\":1}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":1}`)},
+		},
+		"two objects that differ": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"x\":1}{\"x\":2}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":1}{"x":2}`)},
+		},
+		"a valid beginning is not the end": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":"{\"x\":{\"y\":1}"}}]`), piece(`"tool_calls":[{"index":0,"function":{"arguments":"}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":{"y":1}}`)},
+		},
+		"name last": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"arguments":"{\"x\""}}]`), piece(`"tool_calls":[{"index":0,"function":{"name":"bash","arguments":":1}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":1}`)},
+		},
+		"one index, no arguments": {
+			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":""}}]`), piece(`"tool_calls":[{"index":0,"id":"b","function":{"name":"read_file","arguments":"{\"y\":2}"}}]`)},
+			[]core.Block{use("a", "bash", `{}`), use("b", "read_file", `{"y":2}`)},
+		},
+		"id in every piece": {
+			[]string{piece(`"tool_calls":[{"id":"a","function":{"name":"bash","arguments":"{\"x\""}}]`), piece(`"tool_calls":[{"id":"a","function":{"arguments":":1}"}}]`)},
+			[]core.Block{use("a", "bash", `{"x":1}`)},
+		},
+		"function_call": {
+			[]string{piece(`"function_call":{"name":"bash","arguments":"{\"x\""}`), piece(`"function_call":{"arguments":":1}"}`)},
+			[]core.Block{use("", "bash", `{"x":1}`)},
+		},
 		"null arguments": {
 			[]string{piece(`"tool_calls":[{"index":0,"id":"a","function":{"name":"bash","arguments":null}}]`)},
 			[]core.Block{use("a", "bash", `{}`)},
@@ -161,6 +197,11 @@ func TestCallFragments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := server(t, llm.Quirks{}, append(tt.frames, finish("stop"), done)...)
 			r := llmtest.MustAsk(t, s.Model, hello())
+			for i, b := range tt.want {
+				if b.ID == "" && len(r.Started()) > i { // made up, but announced
+					tt.want[i].ID = r.Started()[i].ID
+				}
+			}
 			if d := cmp.Diff(tt.want, r.Resp.Message.Blocks); d != "" {
 				t.Error(d)
 			}

@@ -315,7 +315,9 @@ func (a *answer) untag() {
 	if a.tags.implied {
 		text := a.thinking.String()
 		a.thinking.Reset()
-		a.held.push(text) // as the whole answer it is shown at the end
+		if show := a.held.push(text); show != "" {
+			a.emit(llm.TextDelta{Text: show})
+		}
 		return
 	}
 	if a.tags.tagged || a.reasoning.text.Len() > 0 || !a.info.Thinks && !a.info.Local {

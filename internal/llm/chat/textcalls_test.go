@@ -10,6 +10,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/llmtest"
+	"garuda/internal/llm/wire"
 )
 
 type textCase struct {
@@ -44,6 +45,27 @@ func textCases() map[string]textCase {
 		"empty array":          {"", `[]`, `[]`, nil},
 		"other JSON":           {"", `{"result": 1}`, `{"result": 1}`, nil},
 		"off":                  {"off", `{"name":"bash","arguments":{"command": "ls"}}`, `{"name":"bash","arguments":{"command": "ls"}}`, nil},
+		"function tag":         {"", `<function=bash>{"command": "ls"}</function>`, "", []textCall{ls}},
+		"function, no end":     {"", `<function=bash>{"command": "ls"}`, "", []textCall{ls}},
+		"parameters in tags":   {"", "<tool_call>\n<function=bash>\n<parameter=command>\nls &\n</parameter>\n<parameter=n>\n3\n</parameter>\n</function>\n</tool_call>", "", []textCall{{"bash", `{"command":"ls &","n":3}`}}},
+		"a string by schema":   {"", "<function=bash><parameter=command>1</parameter></function>", "", []textCall{{"bash", `{"command":"1"}`}}},
+		"text that is no JSON": {"", "<function=bash><parameter=n>{ 1</parameter></function>", "", []textCall{{"bash", `{"n":"{ 1"}`}}},
+		"no parameters":        {"", "<function=bash></function>", "", []textCall{{"bash", `{}`}}},
+		"two functions":        {"", "<function=bash>{\"command\": \"ls\"}</function>\n<function=read_file><parameter=path>a</parameter></function>", "", []textCall{ls, read}},
+		"function, no tool":    {"", `<function=rm>{"command": "ls"}</function>`, `<function=rm>{"command": "ls"}</function>`, nil},
+		"function, text in it": {"", `<function=bash>ls</function>`, `<function=bash>ls</function>`, nil},
+		"function, tag broken": {"", `<function=bash><parameter=command>ls</function>`, `<function=bash><parameter=command>ls</function>`, nil},
+		"one parameter twice":  {"", `<function=bash><parameter=n>1</parameter><parameter=n>2</parameter></function>`, `<function=bash><parameter=n>1</parameter><parameter=n>2</parameter></function>`, nil},
+		"the end in a value":   {"", "<function=bash><parameter=command>echo </parameter> x</parameter></function>", "<function=bash><parameter=command>echo </parameter> x</parameter></function>", nil},
+		"Phi":                  {"", `<|tool_call|>[{"name":"bash","arguments":{"command": "ls"}}]<|/tool_call|>`, "", []textCall{ls}},
+		"Granite":              {"", `<|tool_call|>[{"name":"bash","arguments":{"command": "ls"}},{"name":"read_file","arguments":{"path":"a"}}]`, "", []textCall{ls, read}},
+		"Phi, text":            {"", `<|tool_call|> is a token`, `<|tool_call|> is a token`, nil},
+		"Mistral":              {"", `[TOOL_CALLS] [{"name":"bash","arguments":{"command": "ls"}}]`, "", []textCall{ls}},
+		"Mistral, new":         {"", `[TOOL_CALLS]bash[ARGS]{"command": "ls"}[TOOL_CALLS]read_file[CALL_ID]a1B2c3D4e[ARGS]{"path":"a"}`, "", []textCall{ls, read}},
+		"Mistral, no tool":     {"", `[TOOL_CALLS]rm[ARGS]{"command": "ls"}`, `[TOOL_CALLS]rm[ARGS]{"command": "ls"}`, nil},
+		"Mistral, text":        {"", `[TOOL_CALLS] is a token`, `[TOOL_CALLS] is a token`, nil},
+		"lines, function":      {"lines", "I list.\n<function=bash>{\"command\": \"ls\"}</function>\nThen wait.", "I list.\nThen wait.", []textCall{ls}},
+		"lines, Mistral":       {"lines", "I list.\n[TOOL_CALLS]bash[ARGS]{\"command\": \"ls\"}", "I list.", []textCall{ls}},
 		"lines":                {"lines", "I list.\n" + `{"name":"bash","arguments":{"command": "ls"}}` + "\nThen wait.", "I list.\nThen wait.", []textCall{ls}},
 		"lines, tag":           {"lines", "I list.\n<tool_call>\n" + `{"name":"bash","arguments":{"command": "ls"}}` + "\n</tool_call>", "I list.", []textCall{ls}},
 		"lines, fence":         {"lines", "I list:\n\n```json\n" + `{"name":"bash","arguments":{"command": "ls"}}` + "\n```\n", "I list:", []textCall{ls}},
@@ -52,16 +74,20 @@ func textCases() map[string]textCase {
 	}
 }
 
+func newTextCalls(mode string) textCalls {
+	return textCalls{mode: mode, tools: map[string]bool{"bash": true, "read_file": true}, specs: hello().Tools}
+}
+
 func TestTextCalls(t *testing.T) {
 	for name, tt := range textCases() {
 		t.Run(name, func(t *testing.T) {
-			c := textCalls{mode: tt.mode, tools: map[string]bool{"bash": true, "read_file": true}}
+			c := newTextCalls(tt.mode)
 			c.push(tt.text)
 			rest, calls := c.calls()
 			if d := cmp.Diff(tt.calls, calls, cmp.AllowUnexported(textCall{})); d != "" || rest != tt.rest {
 				t.Errorf("rest %q, %s", rest, d)
 			}
-			if len(tt.calls) > 0 && strings.Contains(c.shown(), `"name"`) {
+			if len(tt.calls) > 0 && (strings.Contains(c.shown(), `"name"`) || strings.Contains(c.shown(), "[TOOL") || strings.Contains(c.shown(), "<")) {
 				t.Errorf("a call was shown: %q", c.shown())
 			}
 		})
@@ -78,7 +104,7 @@ func TestTextCallsAreHeldBack(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		tt := cases[rapid.SampledFrom(names).Draw(t, "case")]
-		c := textCalls{mode: tt.mode, tools: map[string]bool{"bash": true, "read_file": true}}
+		c := newTextCalls(tt.mode)
 		var shown strings.Builder
 		for rest := tt.text; rest != ""; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
@@ -92,7 +118,7 @@ func TestTextCallsAreHeldBack(t *testing.T) {
 		if text != tt.rest || len(calls) != len(tt.calls) {
 			t.Fatalf("%q, %v", text, calls)
 		}
-		if len(calls) > 0 && strings.Contains(c.shown(), `"name"`) {
+		if len(calls) > 0 && (strings.Contains(c.shown(), `"name"`) || strings.Contains(c.shown(), "[TOOL") || strings.Contains(c.shown(), "<f")) {
 			t.Fatalf("a call was shown: %q", c.shown())
 		}
 	})
@@ -139,7 +165,7 @@ func FuzzTextCalls(f *testing.F) {
 		f.Add(tt.text, len(tt.text)/2, tt.mode)
 	}
 	f.Fuzz(func(t *testing.T, in string, cut int, mode string) {
-		c := textCalls{mode: mode, tools: map[string]bool{"bash": true, "read_file": true}}
+		c := newTextCalls(mode)
 		cut = max(0, min(cut, len(in)))
 		c.push(in[:cut])
 		c.push(in[cut:])
@@ -148,7 +174,7 @@ func FuzzTextCalls(f *testing.F) {
 			t.Fatalf("%q became %q", in, text)
 		}
 		for _, k := range calls {
-			if !c.tools[k.name] || !strings.HasPrefix(k.input, "{") {
+			if !c.tools[k.name] || !wire.IsObject(k.input) {
 				t.Fatalf("%+v", k)
 			}
 		}
