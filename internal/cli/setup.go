@@ -20,19 +20,21 @@ import (
 )
 
 func newSetup(f *Factory) *cobra.Command {
-	var show, forget bool
+	var show, forget, file bool
 	cmd := &cobra.Command{
 		Use:   "setup",
 		Short: "Choose a provider, store its key, choose the default model",
 		Long: "Asks on the terminal for a provider and its key, checks the key with the provider, and\n" +
-			"stores it in ~/.garuda/credentials, which only you can read; then asks for the default\n" +
-			"model. A key in the environment counts before a stored one. Nothing is written before\n" +
-			"the last question is answered.",
-		Example: "  garuda setup\n  garuda setup --show\n  garuda setup --forget OPENAI_API_KEY",
+			"stores it in the system's keychain or in ~/.garuda/credentials, which only you can read;\n" +
+			"then asks for the default model. A key in the environment counts before a stored one.\n" +
+			"Nothing is written before the last question is answered.",
+		Example: "  garuda setup\n  garuda setup --file\n  garuda setup --show\n  garuda setup --forget OPENAI_API_KEY",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case show && forget:
 				return usagef("--show and --forget contradict each other; give one")
+			case file && (show || forget):
+				return usagef("--file says where a new key goes; it means nothing with --show and --forget")
 			case len(args) > 0 && !forget:
 				return usagef("garuda setup takes no arguments, got %q; it asks for a provider and a key", args[0])
 			case len(args) > 1:
@@ -40,18 +42,26 @@ func newSetup(f *Factory) *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 			defer stop()
-			return runSetup(ctx, f, show, forget, strings.Join(args, ""))
+			o := setupOptions{show: show, forget: forget, file: file, name: strings.Join(args, "")}
+			return runSetup(ctx, f, o)
 		},
 	}
 	cmd.Flags().BoolVar(&show, "show", false, "list the keys by name and source, and the default model")
+	cmd.Flags().BoolVar(&file, "file", false, "store the key in ~/.garuda/credentials, not in a keychain")
 	cmd.Flags().BoolVar(&forget, "forget", false, "remove a stored key: the one that is named, or asks which")
 	return cmd
 }
 
-func runSetup(ctx context.Context, f *Factory, show, forget bool, name string) error {
+type setupOptions struct {
+	show, forget, file bool
+	// name is the key to forget; may be empty.
+	name string
+}
+
+func runSetup(ctx context.Context, f *Factory, o setupOptions) error {
 	setup, err := wire.OpenSetup()
 	if unusable := (*secret.CredentialsError)(nil); errors.As(err, &unusable) {
-		if show || forget || !f.attended() {
+		if o.show || o.forget || !f.attended() {
 			return err
 		}
 		setup, err = setAside(ctx, f, setup, unusable)
@@ -63,15 +73,15 @@ func runSetup(ctx context.Context, f *Factory, show, forget bool, name string) e
 		fmt.Fprintln(f.Err, "garuda: "+core.Visible(w))
 	}
 	switch {
-	case show:
+	case o.show:
 		return showKeys(f, setup)
-	case forget:
-		return setupError(forgetKey(ctx, f, setup, name))
+	case o.forget:
+		return setupError(forgetKey(ctx, f, setup, o.name))
 	case !f.attended():
 		return fmt.Errorf("setup asks on a terminal, and this is none: set a provider's key instead, such as %s, and GARUDA_MODEL to provider/model",
 			strings.Join(setup.KeyNames(), ", "))
 	}
-	d := &setupDialog{ask: f.terminal(ctx), out: f.Out, setup: setup, override: f.Getenv("GARUDA_MODEL")}
+	d := &setupDialog{ask: f.terminal(ctx), out: f.Out, setup: setup, override: f.Getenv("GARUDA_MODEL"), preferFile: o.file}
 	return setupError(d.run(ctx))
 }
 
@@ -116,7 +126,7 @@ func showKeys(f *Factory, setup *wire.Setup) error {
 		fmt.Fprintln(f.Out, "No key is set or stored. `garuda setup` stores one.")
 	} else {
 		w := tabwriter.NewWriter(f.Out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "KEY\tFROM\tENDS WITH")
+		fmt.Fprintln(w, "KEY\tFROM\tLOOKS LIKE")
 		for _, e := range entries {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", core.Visible(e.Name), keyFrom(e), core.Visible(e.Hint))
 		}
@@ -134,10 +144,14 @@ func showKeys(f *Factory, setup *wire.Setup) error {
 
 func keyFrom(e secret.Entry) string {
 	switch {
-	case e.Source == secret.SourceCredentials:
-		return "stored"
+	case e.Source == secret.SourceKeychain && e.Hint == "":
+		return "keychain (cannot be read)"
+	case secret.IsStored(e.Source):
+		return e.Source
+	case e.InKeychain:
+		return "environment (one is in the keychain too)"
 	case e.Stored:
-		return "environment (one is stored too)"
+		return "environment (one is in the credentials file too)"
 	}
 	return "environment"
 }
@@ -151,7 +165,8 @@ func forgetKey(ctx context.Context, f *Factory, setup *wire.Setup, name string) 
 	if len(stored) == 0 {
 		return errors.New("no key is stored")
 	}
-	if name == "" {
+	named := name != ""
+	if !named {
 		if !f.attended() {
 			return fmt.Errorf("there is no terminal to ask on: name the key, one of %s", strings.Join(stored, ", "))
 		}
@@ -175,11 +190,20 @@ func forgetKey(ctx context.Context, f *Factory, setup *wire.Setup, name string) 
 		}
 		return fmt.Errorf("%s; there are %s", text, strings.Join(stored, ", "))
 	}
-	if err := setup.ForgetKey(entry); err != nil {
+	if named && f.attended() {
+		yes, err := confirm(f.terminal(ctx), core.Visible(fmt.Sprintf("Remove the stored key %s? [y/N]› ", entry)))
+		if err != nil {
+			return err
+		}
+		if !yes {
+			return errLeft
+		}
+	}
+	if err := setup.ForgetKey(ctx, entry); err != nil {
 		return err
 	}
 	fmt.Fprintf(f.Out, "%s is no longer stored.\n", core.Visible(entry))
-	if _, source, ok := setup.Keys.Key(entry); ok && source != secret.SourceCredentials {
+	if _, source, ok := setup.Keys.Key(entry); ok && !secret.IsStored(source) {
 		fmt.Fprintln(f.Out, "The environment still sets it, and that one is used.")
 	}
 	return nil

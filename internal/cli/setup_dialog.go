@@ -31,8 +31,10 @@ type setupDialog struct {
 	override string
 
 	chosen provider.Status
-	// key is to be stored under chosen.KeyName; empty for none.
-	key string
+	// key is to be stored under chosen.KeyName; empty for none. inKeychain says
+	// where; preferFile leaves the keychain alone unasked.
+	key                    string
+	inKeychain, preferFile bool
 	// served are the models that the provider's server named.
 	served []string
 }
@@ -50,11 +52,37 @@ func (d *setupDialog) run(ctx context.Context) error {
 			break
 		}
 	}
+	if err := d.choosePlace(ctx); err != nil {
+		return err
+	}
 	spec, err := d.chooseModel(ctx)
 	if err != nil {
 		return err
 	}
-	return d.store(spec)
+	return d.store(ctx, spec)
+}
+
+// choosePlace finds out where a new key is to be stored: in the keychain where one
+// works and the person wants it, else in the file.
+func (d *setupDialog) choosePlace(ctx context.Context) error {
+	d.inKeychain = false
+	if d.key == "" || d.preferFile {
+		return nil
+	}
+	k := d.setup.Keychain()
+	if err := k.Probe(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		d.say("It will be stored in %s, which only you can read; %s cannot be used: %v.", d.setup.CredentialsFile(), k.Title(), err)
+		return nil
+	}
+	answer, err := d.ask.line(core.Visible(fmt.Sprintf("Store it in %s? Enter for yes, f for the file %s› ", k.Title(), d.setup.CredentialsFile())))
+	if errors.Is(err, io.EOF) {
+		return errLeft
+	}
+	d.inKeychain = !strings.EqualFold(answer, "f") && !strings.EqualFold(answer, "file") && !strings.EqualFold(answer, "n") && !strings.EqualFold(answer, "no")
+	return err
 }
 
 func (d *setupDialog) say(format string, args ...any) {
@@ -142,7 +170,7 @@ func (d *setupDialog) state(p provider.Status) string {
 		return fmt.Sprintf("answers at %s, %d models, no key needed", where, len(p.Models))
 	case p.KeyName == "":
 		return "at " + where + ", no key needed"
-	case p.KeySource == secret.SourceCredentials:
+	case secret.IsStored(p.KeySource):
 		return "key stored (" + p.KeyName + ")"
 	case p.KeySource != "none":
 		return "key from the environment (" + p.KeyName + ")"
@@ -158,7 +186,7 @@ func (d *setupDialog) getKey(ctx context.Context) (bool, error) {
 		return d.check(ctx, false)
 	}
 	value, source, known := d.setup.Keys.Key(p.KeyName)
-	if known && source != secret.SourceCredentials {
+	if known && !secret.IsStored(source) {
 		d.say("%s is set in the environment (%s), which counts before a stored key.", p.KeyName, secret.Hint(value))
 		return d.checkEnvironment(ctx, value)
 	}
@@ -330,12 +358,16 @@ func (d *setupDialog) spec(id string, ids []string) (string, error) {
 }
 
 // store writes what was decided, and says where it stands.
-func (d *setupDialog) store(spec string) error {
+func (d *setupDialog) store(ctx context.Context, spec string) error {
 	if d.key != "" {
-		if err := d.setup.StoreKey(d.chosen.KeyName, d.key); err != nil {
+		if err := d.setup.StoreKey(ctx, d.chosen.KeyName, d.key, d.inKeychain); err != nil {
 			return fmt.Errorf("store the key: %w", err)
 		}
-		d.say("Stored %s in %s.", d.chosen.KeyName, d.setup.CredentialsFile())
+		place := d.setup.CredentialsFile()
+		if d.inKeychain {
+			place = d.setup.Keychain().Title()
+		}
+		d.say("Stored %s in %s.", d.chosen.KeyName, place)
 	}
 	if spec != "" && spec != d.setup.Default() {
 		if err := d.setup.SetDefault(spec); err != nil {

@@ -245,7 +245,7 @@ func TestSetup(t *testing.T) {
 			"Which one?", "mock\r", "Key of mock", goodKey + "\r", "by default?", "\r", "Ready", "",
 		}, stored: map[string]string{"OTHER": "other-key", "MOCK_KEY": goodKey}, models: []string{`"default": "mock/small"`}},
 		{name: "a wrong key, then the right one", dialog: []string{
-			"Which one?", "12\r", "Key of mock", badKey + "\r", "does not accept the key", "", "type it again", "\r",
+			"Which one?", "mock\r", "Key of mock", badKey + "\r", "does not accept the key", "", "type it again", "\r",
 			"Key of mock", goodKey + "\r", "by default?", "small\r", "Ready", "",
 		}, stored: stored, models: []string{`"default": "mock/small"`}},
 		{name: "a wrong key, and left", code: 1, dialog: []string{

@@ -54,7 +54,7 @@ type Info struct {
 	// as "start llama-server with a larger --ctx-size"; empty where nobody knows.
 	WindowSetting string
 	// KeySource says where the key came from: an environment variable's name,
-	// "credentials", or "none".
+	// "credentials", "keychain", or "none".
 	KeySource string
 }
 

@@ -25,8 +25,8 @@ const credentialsName = "credentials"
 // gets mode 0600 and is replaced in one step, so that a reader and a crash find
 // the old keys or the new ones; no link is followed to it, and another process
 // that changes it waits. A file that Take would not read is not replaced: the
-// error is then the same *CredentialsError.
-func ChangeCredentials(home string, change func(keys map[string]string)) (err error) {
+// error is then the same *CredentialsError. Nothing is written when change fails.
+func ChangeCredentials(home string, change func(keys map[string]Stored) error) (err error) {
 	folder, err := openFolder(home)
 	if err != nil {
 		return fmt.Errorf("open the folder of the credentials: %w", err)
@@ -43,9 +43,11 @@ func ChangeCredentials(home string, change func(keys map[string]string)) (err er
 		return err
 	}
 	if keys == nil {
-		keys = map[string]string{}
+		keys = map[string]Stored{}
 	}
-	change(keys)
+	if err := change(keys); err != nil {
+		return err
+	}
 	if err := replaceCredentials(folder, keys); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -98,7 +100,7 @@ func closeFolder(home string, folder *os.Root) error {
 	return nil
 }
 
-func replaceCredentials(folder *os.Root, keys map[string]string) (err error) {
+func replaceCredentials(folder *os.Root, keys map[string]Stored) (err error) {
 	if len(keys) == 0 {
 		if err := folder.Remove(credentialsName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -160,11 +162,13 @@ func SetCredentialsAside(home string) (string, error) {
 type Entry struct {
 	// Name is the variable's and the file's name for it.
 	Name string
-	// Source is where the key in use comes from: the variable's name, or
-	// SourceCredentials. Stored says that the file has one too.
-	Source string
-	Stored bool
-	// Hint is what Hint shows of the key in use.
+	// Source is where the key in use comes from: the variable's name,
+	// SourceCredentials or SourceKeychain. Stored says that it is stored, in the
+	// keychain where InKeychain is true, whatever is in use.
+	Source             string
+	Stored, InKeychain bool
+	// Hint is what Hint shows of the key in use; empty where the keychain could not
+	// be read.
 	Hint string
 }
 
@@ -176,25 +180,39 @@ func (s *Store) Entries(names []string) []Entry {
 	slices.Sort(all)
 	for _, name := range slices.Compact(all) {
 		value, source, ok := s.Key(name)
-		stored, inFile := s.credentials[name]
-		if !ok && !inFile {
+		stored, isStored := s.credentials[name]
+		if !ok && !isStored {
 			continue
 		}
-		if !ok {
-			value, source = stored, SourceCredentials
+		e := Entry{Name: name, Source: source, Stored: isStored, InKeychain: stored.InKeychain}
+		switch {
+		case ok:
+			e.Hint = Hint(value)
+		case stored.InKeychain:
+			e.Source = SourceKeychain
+		default:
+			e.Source, e.Hint = SourceCredentials, Hint(stored.Key)
 		}
-		out = append(out, Entry{Name: name, Source: source, Stored: inFile, Hint: Hint(value)})
+		out = append(out, e)
 	}
 	return out
 }
 
 // Hint is as much of a key as may be shown, so that a person can tell which one
-// it is: its last four characters, and of a short one nothing.
+// it is: its first seven characters and its last four; of one under 32 characters
+// its last four, of one under 16 nothing.
 func Hint(key string) string {
-	const least, shown = 16, 4
+	const (
+		least, both = 16, 32
+		first, last = 7, 4
+	)
 	key = strings.TrimSpace(key)
 	if len(key) < least {
 		return "…"
 	}
-	return "…" + strings.ToValidUTF8(key[len(key)-shown:], "")
+	hint := "…" + strings.ToValidUTF8(key[len(key)-last:], "")
+	if len(key) >= both {
+		hint = strings.ToValidUTF8(key[:first], "") + hint
+	}
+	return hint
 }

@@ -14,11 +14,27 @@ import (
 // MaxCredentials is the largest credentials file that is read, in bytes.
 const MaxCredentials = 64 << 10
 
-// readCredentials reads a JSON object of key names and keys. A file that does
-// not exist is no error and has no keys. What the file is was checked on the
+// Stored is what the credentials file has under a key's name: the key, or that the
+// key is in the keychain. In the file it is a string, or {"keychain": true}; files
+// of versions that knew no keychain hold strings only.
+type Stored struct {
+	Key        string
+	InKeychain bool
+}
+
+// MarshalJSON writes what readCredentials reads.
+func (s Stored) MarshalJSON() ([]byte, error) {
+	if s.InKeychain {
+		return []byte(`{"keychain": true}`), nil
+	}
+	return json.Marshal(s.Key)
+}
+
+// readCredentials reads a JSON object of key names and keys (see Stored). A file
+// that does not exist is no error and has no keys. What the file is was checked on the
 // open file, so that it cannot be another one by the time it is read.
-func readCredentials(path string) (map[string]string, error) {
-	fail := func(err error, problem, fix string) (map[string]string, error) {
+func readCredentials(path string) (map[string]Stored, error) {
+	fail := func(err error, problem, fix string) (map[string]Stored, error) {
 		return nil, &CredentialsError{Path: path, Problem: problem, Fix: fix, Err: err}
 	}
 	const store = "store the keys again with `garuda setup`"
@@ -66,7 +82,7 @@ func readCredentials(path string) (map[string]string, error) {
 
 // parseCredentials reads the file's content; problem is empty when it is good.
 // The decoder's own errors quote the content, so they are not passed on.
-func parseCredentials(data []byte) (keys map[string]string, problem string) {
+func parseCredentials(data []byte) (keys map[string]Stored, problem string) {
 	var raw map[string]json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
 		var syntax *json.SyntaxError
@@ -79,15 +95,29 @@ func parseCredentials(data []byte) (keys map[string]string, problem string) {
 	if raw == nil {
 		return nil, "it is not a JSON object of key names and keys"
 	}
-	keys = make(map[string]string, len(raw))
+	keys = make(map[string]Stored, len(raw))
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
-		var v *string
-		if err := json.Unmarshal(raw[name], &v); err != nil || v == nil {
-			return nil, fmt.Sprintf("the value of %q is not a string", name)
+		if keys[name], problem = parseStored(raw[name]); problem != "" {
+			return nil, fmt.Sprintf("the value of %q is %s", name, problem)
 		}
-		keys[name] = *v
 	}
 	return keys, ""
+}
+
+func parseStored(data json.RawMessage) (s Stored, problem string) {
+	const neither = "not a string, nor {\"keychain\": true}"
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) == nil && members != nil {
+		if len(members) == 1 && json.Unmarshal(members["keychain"], &s.InKeychain) == nil && s.InKeychain {
+			return s, ""
+		}
+		return Stored{}, neither + " (a newer version of Garuda may have written it)"
+	}
+	var key *string
+	if err := json.Unmarshal(data, &key); err != nil || key == nil {
+		return Stored{}, neither
+	}
+	return Stored{Key: *key}, ""
 }
 
 // errIsLink is what openNoFollow returns for a symbolic link.

@@ -32,6 +32,8 @@ func TestReadCredentials(t *testing.T) {
 		{"null", `null`, 0o600, nil, "not a JSON object"},
 		{"number", `{"X": 1}`, 0o600, nil, `the value of "X" is not a string`},
 		{"null key", `{"X": null}`, 0o600, nil, `the value of "X" is not a string`},
+		{"keychain, not so", `{"X": {"keychain": false}}`, 0o600, nil, `the value of "X" is not a string`},
+		{"of a newer version", `{"X": {"keychain": true, "note": "` + leak + `"}}`, 0o600, nil, "a newer version of Garuda"},
 		{"largest", `{"X": "` + strings.Repeat("k", MaxCredentials-9) + `"}`, 0o600, map[string]string{"X": strings.Repeat("k", MaxCredentials-9)}, ""},
 		{"too large", `{"X": "` + strings.Repeat("k", MaxCredentials-8) + `"}`, 0o600, nil, "larger than 65536 bytes"},
 	}
@@ -47,7 +49,7 @@ func TestReadCredentials(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if d := cmp.Diff(tt.want, got); d != "" {
+				if d := cmp.Diff(inFile(tt.want), got); d != "" {
 					t.Error(d)
 				}
 				return
@@ -83,7 +85,7 @@ func TestCredentialsIsFolder(t *testing.T) {
 	checkRefused(t, got, err, "not a regular file")
 }
 
-func checkRefused(t *testing.T, got map[string]string, err error, problem string) {
+func checkRefused(t *testing.T, got map[string]Stored, err error, problem string) {
 	t.Helper()
 	var ce *CredentialsError
 	if !errors.As(err, &ce) || !errors.Is(err, ErrCredentials) || got != nil {

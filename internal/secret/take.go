@@ -17,6 +17,9 @@ type Options struct {
 	// Home is Garuda's folder, ~/.garuda or what GARUDA_HOME says; the
 	// credentials file lies in it. Empty means that there is no such file.
 	Home string
+	// Keychain is asked for the keys of which the credentials file says that they
+	// are there, and not touched when there are none; nil has none.
+	Keychain Keychain
 }
 
 // Take moves the secrets of this process out of its environment into a Store:
@@ -60,7 +63,8 @@ func Take(opts Options) (*Store, error) {
 		return s, nil
 	}
 	var err error
-	s.credentials, err = readCredentials(filepath.Join(opts.Home, "credentials"))
+	s.credentials, err = readCredentials(filepath.Join(opts.Home, credentialsName))
+	s.openKeychain(opts.Keychain)
 	return s, err
 }
 

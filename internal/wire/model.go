@@ -24,7 +24,7 @@ func takeSecrets(p places) (*provider.File, *secret.Store, []string, error) {
 			return nil, nil, nil, &SettingsError{Err: err}
 		}
 	}
-	store, err := secret.Take(secret.Options{Keys: file.KeyNames(), Home: p.garuda})
+	store, err := secret.Take(secret.Options{Keys: file.KeyNames(), Home: p.garuda, Keychain: secret.SystemKeychain(p.garuda)})
 	said := store.Warnings()
 	if err != nil {
 		return nil, nil, nil, &SettingsError{Err: err}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func OpenSetup() (*Setup, error) {
 	if s.file, err = provider.ReadFile(s.ModelsFile()); err != nil {
 		return nil, &SettingsError{Err: err}
 	}
-	s.Keys, err = secret.Take(secret.Options{Keys: s.file.KeyNames(), Home: s.Home})
+	s.Keys, err = secret.Take(secret.Options{Keys: s.file.KeyNames(), Home: s.Home, Keychain: s.Keychain()})
 	return s, err
 }
 
@@ -57,14 +58,21 @@ func (s *Setup) Providers(keys provider.Keys) *provider.Registry {
 	return provider.New(provider.Options{File: s.file, Lookup: os.LookupEnv, Keys: keys, Clock: s.clock})
 }
 
-// StoreKey puts a key into the credentials file.
-func (s *Setup) StoreKey(name, key string) error {
-	return secret.ChangeCredentials(s.Home, func(keys map[string]string) { keys[name] = key })
+// Keychain is the system's, for the keys of this home.
+func (s *Setup) Keychain() secret.Keychain { return secret.SystemKeychain(s.Home) }
+
+// StoreKey puts a key into the keychain, or into the credentials file.
+func (s *Setup) StoreKey(ctx context.Context, name, key string, inKeychain bool) error {
+	var k secret.Keychain
+	if inKeychain {
+		k = s.Keychain()
+	}
+	return secret.StoreKey(ctx, s.Home, k, s.Keychain(), name, key)
 }
 
-// ForgetKey takes a key out of the credentials file.
-func (s *Setup) ForgetKey(name string) error {
-	return secret.ChangeCredentials(s.Home, func(keys map[string]string) { delete(keys, name) })
+// ForgetKey takes a key out of the credentials file and the keychain.
+func (s *Setup) ForgetKey(ctx context.Context, name string) error {
+	return secret.ForgetKey(ctx, s.Home, s.Keychain(), name)
 }
 
 // SetDefault writes the default model into models.json.
