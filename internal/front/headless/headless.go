@@ -166,8 +166,10 @@ func (r *run) stream(e engine.Event) {
 				"message": object{"role": "user", "content": []object{toolResult(b)}}})
 		}
 	case engine.Retrying:
-		r.line(object{"type": "system", "subtype": "api_retry", "attempt": e.Attempt, "max_retries": e.Max,
-			"retry_delay_ms": e.Wait.Milliseconds(), "message": e.Err.Error(), "error": string(e.Err.Kind)})
+		r.line(retryLine(e))
+	case engine.Compacted:
+		r.line(object{"type": "system", "subtype": "compact_boundary", "compact_metadata": object{
+			"trigger": "auto", "pre_tokens": e.Before, "post_tokens": e.After}})
 	case engine.TurnEnded:
 		r.end(e.Result)
 	default:

@@ -51,9 +51,17 @@ func assistantMessage(r *llm.Response, info *llm.Info) object {
 	}
 }
 
-func contentBlocks(blocks []core.Block) []object {
-	out := make([]object, 0, len(blocks))
+func contentBlocks(blocks []core.Block) []any {
+	out := make([]any, 0, len(blocks))
 	for _, b := range blocks {
+		own, isOwn := messagesBlock(b)
+		switch b.Type {
+		case core.BlockText, core.BlockThinking, core.BlockOpaque:
+			if isOwn {
+				out = append(out, own)
+				continue
+			}
+		}
 		switch b.Type {
 		case core.BlockText:
 			out = append(out, object{"type": "text", "text": b.Text})
@@ -74,6 +82,13 @@ func contentBlocks(blocks []core.Block) []object {
 		}
 	}
 	return out
+}
+
+// messagesBlock is a block as a provider that speaks the Messages API wrote it:
+// citations, searches and hidden thinking have a shape in that API already.
+func messagesBlock(b core.Block) (json.RawMessage, bool) {
+	raw := json.RawMessage(b.Opaque)
+	return raw, b.Provider == "anthropic" && json.Valid(raw)
 }
 
 // signature is the provider's own, where the thinking block carries one.
@@ -107,9 +122,41 @@ func toolResult(b core.Block) object {
 
 func usage(u core.Usage) object {
 	return object{
-		"input_tokens": u.Input, "output_tokens": u.Output,
+		"input_tokens": u.Input, "output_tokens": u.Output, "thinking_tokens": u.Thinking,
 		"cache_creation_input_tokens": u.CacheWrite, "cache_read_input_tokens": u.CacheRead,
+		"server_tool_use": object{"web_search_requests": u.Searches, "web_fetch_requests": 0},
 	}
+}
+
+// retryLine says that a request is sent again after a wait.
+func retryLine(e engine.Retrying) object {
+	o := object{
+		"type": "system", "subtype": "api_retry", "attempt": e.Attempt, "max_retries": e.Max,
+		"retry_delay_ms": e.Wait.Milliseconds(), "error": errorWord(e.Err.Kind), "error_status": nil, "message": e.Err.Error(),
+	}
+	if e.Err.Status != 0 {
+		o["error_status"] = e.Err.Status
+	}
+	return o
+}
+
+// errorWord is a kind of failure in the words of Claude Code's format, which has
+// fewer of them.
+func errorWord(kind llm.ErrorKind) string {
+	switch kind {
+	case llm.ErrAuth:
+		return "authentication_failed"
+	case llm.ErrQuota:
+		return "billing_error"
+	case llm.ErrRateLimit:
+		return "rate_limit"
+	case llm.ErrBadRequest, llm.ErrContextOverflow, llm.ErrTooLarge:
+		return "invalid_request"
+	case llm.ErrServer, llm.ErrOverloaded:
+		return "server_error"
+	case llm.ErrRefused, llm.ErrNetwork, llm.ErrIdle, llm.ErrProtocol: // it has no words for these
+	}
+	return "unknown"
 }
 
 // ending is how a turn's end is told: subtype, terminal_reason, exit code.
@@ -162,10 +209,12 @@ func resultLine(r *engine.TurnResult, info *llm.Info) object {
 		"type": "result", "subtype": e.subtype, "is_error": e.isError || exitCode(r) != 0,
 		"duration_ms": r.Duration.Milliseconds(), "duration_api_ms": r.APITime.Milliseconds(),
 		"num_turns": r.Steps, "stop_reason": nullable(r.RawStop), "total_cost_usd": r.Session.Cost.USD,
-		"usage": usage(r.Usage), "modelUsage": object{info.Spec: modelUsage(r, info)},
+		"usage": usage(r.Usage), "modelUsage": modelUsage(r.Models, info),
 		"permission_denials": denials(r.Denials), "errors": errs, "terminal_reason": e.reason,
 		// Of the whole session, as the cost is.
 		"unreported_tokens": r.Session.Usage.Unreported,
+		// Where it is false the cost is only what is known of it, or 0.
+		"cost_known": costKnown(r.Session),
 	}
 	if e.subtype == "success" {
 		out["result"] = r.Text
@@ -180,12 +229,29 @@ func nullable(s string) any {
 	return s
 }
 
-func modelUsage(r *engine.TurnResult, info *llm.Info) object {
-	return object{
-		"inputTokens": r.Usage.Input, "outputTokens": r.Usage.Output,
-		"cacheReadInputTokens": r.Usage.CacheRead, "cacheCreationInputTokens": r.Usage.CacheWrite,
-		"webSearchRequests": 0, "costUSD": r.Cost.USD, "contextWindow": info.ContextWindow,
+// costKnown reports whether the session's cost is all of it: every request was
+// reported, and at a price that is known.
+func costKnown(t engine.Totals) bool { return t.Cost.Known && t.Usage.Unreported == 0 }
+
+// modelUsage is what each model used in this turn; the one in use is always there.
+func modelUsage(models core.ByModel, info *llm.Info) object {
+	out := object{info.Spec: oneModel(core.ModelUsage{Spec: info.Spec}, info)}
+	for _, m := range models {
+		out[m.Spec] = oneModel(m, info)
 	}
+	return out
+}
+
+func oneModel(m core.ModelUsage, info *llm.Info) object {
+	o := object{
+		"inputTokens": m.Usage.Input, "outputTokens": m.Usage.Output,
+		"cacheReadInputTokens": m.Usage.CacheRead, "cacheCreationInputTokens": m.Usage.CacheWrite,
+		"webSearchRequests": m.Usage.Searches, "costUSD": m.Cost.USD,
+	}
+	if m.Spec == info.Spec {
+		o["contextWindow"], o["maxOutputTokens"] = info.ContextWindow, info.MaxOutput
+	}
+	return o
 }
 
 func denials(list []engine.Denial) []object {
