@@ -49,7 +49,7 @@ type Price struct {
 	LongOver   int     `json:"longOver,omitempty"`
 	LongInput  float64 `json:"longInput,omitempty"`
 	LongOutput float64 `json:"longOutput,omitempty"`
-	Known  bool    `json:"-"`
+	Known      bool    `json:"-"`
 }
 
 // Cost is in US dollars; Known is false when the price is unknown, and then USD is 0.

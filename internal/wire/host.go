@@ -122,10 +122,15 @@ func (h *Host) IsAlias(word string) bool {
 	return ok
 }
 
-// SwitchModel goes on with the same conversation and another model.
+// SwitchModel goes on with the same conversation and another model, which sessions
+// that are opened from now on begin with too.
 func (h *Host) SwitchModel(_ context.Context, spec string) ([]string, error) {
-	choice, err := h.sys.providers.Resolve(spec, modelInfo(&h.sys.settings.ModelInfo))
+	choice, err := h.sys.providers.Resolve(spec, nil) // for the name behind an alias
 	if err != nil {
+		return nil, err
+	}
+	described := h.sys.infoOf(choice.Info.Spec)
+	if choice, err = h.sys.providers.Resolve(choice.Info.Spec, modelInfo(described)); err != nil {
 		return nil, err
 	}
 	model, err := h.sys.providers.Open(choice)
@@ -143,7 +148,11 @@ func (h *Host) SwitchModel(_ context.Context, spec string) ([]string, error) {
 	if said != "" {
 		notices = append(notices, said)
 	}
-	return notices, h.s.SetModel(model, h.sys.settings.ModelInfo.MaxTokens)
+	if err := h.s.SetModel(model, described.MaxTokens); err != nil {
+		return nil, err
+	}
+	h.sys.adopt(model)
+	return notices, nil
 }
 
 // ShowThinking reports whether the settings want the model's thinking shown.

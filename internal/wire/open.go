@@ -50,6 +50,9 @@ type System struct {
 	sessions  *session.Store
 	providers *provider.Registry
 	model     llm.Model
+	// described is the spec of the model that the settings describe (modelInfo),
+	// once another one was switched to; "" while that is the one in use.
+	described string
 	system    string
 	env       []string
 	notices   []string

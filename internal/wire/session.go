@@ -1,12 +1,14 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"sync"
 
+	"garuda/internal/config"
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/engine/prompt"
@@ -145,7 +147,19 @@ func (s *System) takeUp(h *session.History) *session.History {
 
 // adopt makes sessions that are opened from now on begin with another model. Their
 // system prompt names it, so it is built anew.
-func (s *System) adopt(m llm.Model) { s.model, s.system = m, "" }
+func (s *System) adopt(m llm.Model) {
+	s.described = cmp.Or(s.described, s.model.Info().Spec)
+	s.model, s.system = m, ""
+}
+
+// infoOf is what the settings say of a model: they describe the one that was begun
+// with, and what they say of its window, price and output limit holds for no other.
+func (s *System) infoOf(spec string) *config.ModelInfo {
+	if spec == cmp.Or(s.described, s.model.Info().Spec) {
+		return &s.settings.ModelInfo
+	}
+	return &config.ModelInfo{}
+}
 
 func (s *System) newSession() *engine.Session {
 	id := core.NewSessionID(s.clock.Now())
@@ -200,7 +214,7 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 		CanAsk: s.options.Attended, Clock: s.clock, History: history,
 		Limits: engine.Limits{
 			MaxSteps: s.settings.Limits.MaxSteps, TokenBudget: s.settings.Limits.TokenBudget,
-			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.settings.ModelInfo.MaxTokens,
+			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.infoOf(s.model.Info().Spec).MaxTokens,
 		},
 		OpenJournal: func() (engine.Journal, error) { return journal, nil },
 	})
