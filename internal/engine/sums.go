@@ -18,12 +18,7 @@ func unreported(spec string, r turn.Reservation, priced bool) ModelUsage {
 
 // costOf is what a response cost: what the provider says it billed, else what its
 // usage comes to at the model's price.
-func costOf(info *llm.Info, resp *llm.Response) core.Cost {
-	if resp.BilledUSD > 0 {
-		return core.Cost{USD: resp.BilledUSD, Known: true}
-	}
-	return info.Price.Cost(resp.Usage)
-}
+func costOf(info *llm.Info, resp *llm.Response) core.Cost { return resp.Cost(info.Price) }
 
 // allKnown reports whether the cost of every model is known; of none it is.
 func allKnown(models core.ByModel) bool {

@@ -150,8 +150,23 @@ type Response struct {
 	// BilledUSD is what the provider says this answer cost, in US dollars; 0 where
 	// it does not say. OpenRouter does, whose prices vary by route.
 	BilledUSD float64
+	// PriceFactor is what every token's price is multiplied by for this answer,
+	// such as 0.5 for one of a batch; 0 means 1.
+	PriceFactor float64
 	// RequestHash is the hex SHA-256 of what was sent, cache marks aside.
 	RequestHash string
 	// RequestBytes is the size of the body that was sent.
 	RequestBytes int
+}
+
+// Cost is what the answer costs: what the provider says, or else its usage at
+// this price.
+func (r *Response) Cost(p core.Price) core.Cost {
+	if r.BilledUSD > 0 {
+		return core.Cost{Known: true, USD: r.BilledUSD}
+	}
+	if f := r.PriceFactor; f > 0 {
+		p.Input, p.Output, p.CacheRead, p.CacheWrite = f*p.Input, f*p.Output, f*p.CacheRead, f*p.CacheWrite
+	}
+	return p.Cost(r.Usage)
 }

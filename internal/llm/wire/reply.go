@@ -105,7 +105,7 @@ func (r *Reply) check(resp *http.Response) error {
 	case "application/json":
 		r.JSON = true
 		return nil
-	case "", "text/plain", "application/octet-stream", "application/x-ndjson":
+	case "", "text/plain", "application/octet-stream", "application/x-ndjson", "application/x-jsonl":
 		return r.sniff()
 	}
 	return r.wrongType(kind)
