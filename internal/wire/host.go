@@ -124,7 +124,7 @@ func (h *Host) IsAlias(word string) bool {
 
 // SwitchModel goes on with the same conversation and another model, which sessions
 // that are opened from now on begin with too.
-func (h *Host) SwitchModel(_ context.Context, spec string) ([]string, error) {
+func (h *Host) SwitchModel(ctx context.Context, spec string) ([]string, error) {
 	choice, err := h.sys.providers.Resolve(spec, nil) // for the name behind an alias
 	if err != nil {
 		return nil, err
@@ -133,6 +133,7 @@ func (h *Host) SwitchModel(_ context.Context, spec string) ([]string, error) {
 	if choice, err = h.sys.providers.Resolve(choice.Info.Spec, modelInfo(described)); err != nil {
 		return nil, err
 	}
+	h.sys.providers.Measure(ctx, choice)
 	model, err := h.sys.providers.Open(choice)
 	if err != nil {
 		return nil, err

@@ -49,7 +49,24 @@ func (s *System) openModel(ctx context.Context, flag string) error {
 	if err != nil {
 		return fmt.Errorf("choose a model: %w", err)
 	}
+	if _, err := s.subagentChoice(choice); err != nil {
+		return err
+	}
 	return s.useChoice(choice)
+}
+
+// subagentChoice finds the model of subagents: that of the settings, else the main
+// one. A name that cannot be used is an error at the start, not when a subagent is.
+func (s *System) subagentChoice(main *provider.Choice) (*provider.Choice, error) {
+	spec := s.settings.Subagents.Model
+	if spec == "" {
+		return main, nil
+	}
+	choice, err := s.providers.Resolve(spec, nil)
+	if err != nil {
+		return nil, &SettingsError{Err: fmt.Errorf("choose the model of subagents (subagents.model): %w", err)}
+	}
+	return choice, nil
 }
 
 func (s *System) useChoice(choice *provider.Choice) error {

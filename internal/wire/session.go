@@ -230,6 +230,9 @@ func (s *System) buildPrompt() (said []string) {
 		p.Instructions, said = instructions(s.places, s.workspace)
 	}
 	s.system = prompt.Build(p)
+	if tight := roomNotice(s.model.Info(), s.system, s.toolSpecs()); tight != "" {
+		said = append(said, tight)
+	}
 	return said
 }
 
