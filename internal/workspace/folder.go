@@ -35,6 +35,9 @@ type folder interface {
 	create(name string, perm fs.FileMode) (*os.File, error)
 	mkdir(name string, perm fs.FileMode) error
 	rename(from, to string) error
+	// move gives an entry another name in another folder, where none is taken
+	// (else fs.ErrExist). errCopy: that cannot be done in one step here.
+	move(name string, to folder, toName string) error
 	link(from, to string) error
 	remove(name string) error
 	// sync makes the folder's entries durable, where the system can.
@@ -59,6 +62,9 @@ type dirEntry struct {
 var (
 	// errLink: a symbolic link stands where none may be followed.
 	errLink = errors.New("a symbolic link is in the way")
+	// errCopy: the two places are on different file systems, or the system has
+	// no way to move without overwriting.
+	errCopy = errors.New("it can only be copied there")
 	// errSwapped: the entry was exchanged for another between two looks at it.
 	errSwapped = errors.New("it was exchanged for something else at this moment")
 )

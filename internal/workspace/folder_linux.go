@@ -232,6 +232,21 @@ func (f *fdFolder) rename(from, to string) error {
 	return atError("rename", to, unix.Renameat(f.fd, from, f.fd, to))
 }
 
+func (f *fdFolder) move(name string, to folder, toName string) error {
+	t, ok := to.(*fdFolder)
+	if !ok {
+		return errCopy
+	}
+	switch err := unix.Renameat2(f.fd, name, t.fd, toName, unix.RENAME_NOREPLACE); {
+	case err == nil:
+		return nil
+	case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		return errCopy
+	default:
+		return atError("move", toName, err)
+	}
+}
+
 func (f *fdFolder) link(from, to string) error {
 	return atError("link", to, unix.Linkat(f.fd, from, f.fd, to, 0))
 }

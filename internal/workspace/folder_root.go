@@ -179,6 +179,7 @@ func (f *rootFolder) create(name string, perm fs.FileMode) (*os.File, error) {
 
 func (f *rootFolder) mkdir(name string, perm fs.FileMode) error { return f.r.Mkdir(name, perm) }
 func (f *rootFolder) rename(from, to string) error              { return f.r.Rename(from, to) }
+func (f *rootFolder) move(string, folder, string) error         { return errCopy }
 func (f *rootFolder) link(from, to string) error                { return f.r.Link(from, to) }
 func (f *rootFolder) remove(name string) error                  { return f.r.Remove(name) }
 func (f *rootFolder) close()                                    { _ = f.r.Close() }

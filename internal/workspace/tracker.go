@@ -106,6 +106,27 @@ func (t *Tracker) Edited(real string, before, after Snapshot, edits []LineEdit) 
 	t.files[real] = next
 }
 
+// Moved notes that a file has another path now; what was read of it stays read.
+// A file that was there before is forgotten.
+func (t *Tracker) Moved(from, to string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f := t.files[from]; f != nil {
+		clear(f.shown) // under its old name
+		t.files[to] = f
+	} else {
+		delete(t.files, to)
+	}
+	delete(t.files, from)
+}
+
+// Removed notes that a file is gone.
+func (t *Tracker) Removed(real string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.files, real)
+}
+
 // Status says what the session knows of a file that looks like now.
 func (t *Tracker) Status(real string, now Snapshot) ReadState {
 	t.mu.Lock()

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,11 @@ type Written struct {
 // programs see all of it or nothing. A file that is there, or appears
 // meanwhile, is left alone and the error is a *ChangedError.
 func (w *Workspace) Create(p Path, data []byte) (*Written, error) {
+	return w.CreateAs(p, data, 0)
+}
+
+// CreateAs is Create with this mode; 0 is what the umask leaves.
+func (w *Workspace) CreateAs(p Path, data []byte, mode fs.FileMode) (*Written, error) {
 	out := &Written{}
 	dir, name, err := w.makeParent(p, out)
 	if err != nil {
@@ -35,8 +41,13 @@ func (w *Workspace) Create(p Path, data []byte) (*Written, error) {
 	t := &tempFile{w: w, p: p, dir: dir}
 	defer t.discard()
 	const everyone = 0o666 // less the umask
-	if err := t.fill(data, everyone); err != nil {
+	if err := t.fill(data, cmp.Or(mode, everyone)); err != nil {
 		return nil, err
+	}
+	if mode != 0 {
+		if err := t.f.Chmod(mode); err != nil {
+			return nil, w.failure("create", p, err)
+		}
 	}
 	info, err := t.finish()
 	if err != nil {
@@ -48,7 +59,17 @@ func (w *Workspace) Create(p Path, data []byte) (*Written, error) {
 	case err != nil:
 		return nil, w.failure("create", p, err)
 	}
-	return out.done(info, data), w.failure("save", p, dir.sync())
+	t.discard() // it may still have its first name too
+	return out.done(placed(dir, name, info), data), w.failure("save", p, dir.sync())
+}
+
+// placed describes a file again that got its name: some systems count that as a
+// change of it.
+func placed(dir folder, name string, was Info) Info {
+	if now, err := dir.lstat(name); err == nil && now.sameFile(was) {
+		return now
+	}
+	return was // someone else was quicker; the next look at it tells
 }
 
 // Replace writes a file that exists in one step. It must still look as it did
@@ -85,13 +106,23 @@ func (w *Workspace) Replace(p Path, was Info, data []byte) (*Written, error) {
 	if was.Links > 1 {
 		out.Notes = append(out.Notes, fmt.Sprintf("the file had %d other name(s) (hard links); they keep the old text", was.Links-1))
 	}
-	return out.done(info, data), w.failure("save", p, dir.sync())
+	return out.done(placed(dir, name, info), data), w.failure("save", p, dir.sync())
 }
 
 func (out *Written) done(info Info, data []byte) *Written {
 	out.Info, out.Snapshot = info, snapshotOf(info)
 	out.Snapshot.Hash = sha256.Sum256(data)
 	return out
+}
+
+// CheckUnchanged fails with a *ChangedError unless p looks as it did.
+func (w *Workspace) CheckUnchanged(p Path, was Info) error {
+	dir, name, err := w.parent(p)
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+	return w.unchanged(dir, p, name, was)
 }
 
 func (w *Workspace) unchanged(dir folder, p Path, name string, was Info) error {
@@ -266,5 +297,6 @@ func (t *tempFile) discard() {
 	}
 	if t.name != "" {
 		_ = t.dir.remove(t.name)
+		t.name = ""
 	}
 }

@@ -50,7 +50,7 @@ func planEdits(env *tool.Env, path string, list []replacement, numbered bool) (*
 	}
 	call := &editCall{path: p, list: list, numbered: numbered}
 	if !mayLookInside(env, p) {
-		return &tool.Plan{Target: p.Rel, Input: call, Effects: writeEffects(p)}, nil
+		return &tool.Plan{Target: p.Rel, Input: call, Effects: effectsOf([]workspace.Path{p})}, nil
 	}
 	if !p.Exists {
 		return nil, env.Workspace.NotFound(p, env.MayRead)
@@ -64,13 +64,30 @@ func planEdits(env *tool.Env, path string, list []replacement, numbered bool) (*
 	}
 	return &tool.Plan{
 		Target: p.Rel, Preview: call.planned.diff, Input: call,
-		Effects: writeEffects(p, tool.Change{Path: p.Abs, Old: &call.planned.text.LF, New: &call.planned.lf}),
+		Effects: effectsOf([]workspace.Path{p}, tool.Change{Path: p.Abs, Old: &call.planned.text.LF, New: &call.planned.lf}),
 	}, nil
 }
 
 // work makes the replacements in the file's contents, in memory.
 func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, error) {
 	p := call.path
+	e, err := readForEdit(env, p, was)
+	if err != nil {
+		return nil, err
+	}
+	if err := call.replace(e); err != nil {
+		return nil, err
+	}
+	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
+		return nil, fmt.Errorf("edit %s: %w", p.Rel, err)
+	}
+	e.diff, err = diff(p.Rel, p.Rel, e.text.LF, e.edits)
+	return e, err
+}
+
+// readForEdit decodes a file that is to be edited. What was never read in this
+// session is refused: the model would edit what it believes and not what is there.
+func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edited, error) {
 	state := env.Tracker.Status(p.Real, was.Snapshot)
 	if state == workspace.Unread {
 		return nil, fmt.Errorf("%s was not read in this session; read the part you want to change with read_file first", p.Rel)
@@ -78,16 +95,7 @@ func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, err
 	if workspace.IsBinary(was.Raw) {
 		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
 	}
-	e := &edited{was: was, text: workspace.Decode(was.Raw), stale: state == workspace.Changed}
-	if err := call.replace(e); err != nil {
-		return nil, err
-	}
-	var err error
-	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
-		return nil, fmt.Errorf("edit %s: %w", p.Rel, err)
-	}
-	e.diff, err = diff(p.Rel, p.Rel, e.text.LF, e.edits)
-	return e, err
+	return &edited{was: was, text: workspace.Decode(was.Raw), stale: state == workspace.Changed}, nil
 }
 
 // replace makes every replacement, or none.

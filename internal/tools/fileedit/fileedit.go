@@ -14,7 +14,9 @@ import (
 )
 
 // New returns the tools of this package.
-func New() []tool.Tool { return []tool.Tool{editFile{}, multiEdit{}, writeFile{}} }
+func New() []tool.Tool {
+	return []tool.Tool{applyPatch{}, deleteFile{}, editFile{}, moveFile{}, multiEdit{}, writeFile{}}
+}
 
 // decode reads a call's input, which has already passed the tool's schema.
 func decode[T any](input json.RawMessage) (*T, error) {
@@ -30,11 +32,6 @@ func decode[T any](input json.RawMessage) (*T, error) {
 // policy hides is not even looked at: the decision denies the call by its path.
 func mayLookInside(env *tool.Env, p workspace.Path) bool {
 	return env.MayRead(p.Abs) && env.MayRead(p.Real)
-}
-
-// writeEffects are the effects of changing one file.
-func writeEffects(p workspace.Path, changes ...tool.Change) tool.Effects {
-	return tool.Effects{Writes: []string{p.Abs}, Real: p.Through(), Changes: changes}
 }
 
 func countLines(n int) string {

@@ -167,7 +167,7 @@ func patched(t *rapid.T, old, text string) string {
 		switch {
 		case strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+++"):
 		case strings.HasPrefix(line, "@@"):
-			m := hunkHead.FindStringSubmatch(line)
+			m := hunkNumbers.FindStringSubmatch(line)
 			if m == nil {
 				t.Fatalf("%q is no hunk's head", line)
 			}
@@ -200,4 +200,4 @@ func patched(t *rapid.T, old, text string) string {
 	return strings.Join(append(out, lines[from:]...), "")
 }
 
-var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+var hunkNumbers = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)

@@ -62,7 +62,7 @@ func (writeFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (
 	switch {
 	case p.Exists && !mayLookInside(env, p):
 		call.unseen = true
-		return &tool.Plan{Target: p.Rel, Input: call, Effects: writeEffects(p)}, nil
+		return &tool.Plan{Target: p.Rel, Input: call, Effects: effectsOf([]workspace.Path{p})}, nil
 	case p.Exists:
 		before, err := call.overwrite(env, in.Content)
 		if err != nil {
@@ -77,7 +77,7 @@ func (writeFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (
 	}
 	return &tool.Plan{
 		Target: p.Rel, Preview: call.diff, Input: call,
-		Effects: writeEffects(p, tool.Change{Path: p.Abs, Old: old, New: &call.lf}),
+		Effects: effectsOf([]workspace.Path{p}, tool.Change{Path: p.Abs, Old: old, New: &call.lf}),
 	}, nil
 }
 

@@ -1,0 +1,165 @@
+package fileedit
+
+import (
+	"fmt"
+	"strings"
+
+	"garuda/internal/workspace"
+)
+
+// patchedText finds the places of hunks in one text, in order.
+type patchedText struct {
+	name  string
+	lf    string
+	lines []string
+	start []int // of each line, and the text's length at the end
+	stale bool
+	at    int // the first line that the next hunk may touch
+	edits []workspace.Edit
+}
+
+func newPatchedText(name, lf string, stale bool) *patchedText {
+	t := &patchedText{name: name, lf: lf, stale: stale}
+	at := 0
+	for line := range strings.Lines(lf) {
+		t.lines = append(t.lines, strings.TrimSuffix(line, "\n"))
+		t.start = append(t.start, at)
+		at += len(line)
+	}
+	t.start = append(t.start, len(lf))
+	return t
+}
+
+// apply finds one hunk and adds its edits.
+func (t *patchedText) apply(h *hunk) error {
+	from := t.at
+	for _, head := range h.heads {
+		i := t.seek(head, from)
+		if i < 0 {
+			return fmt.Errorf("line %d of the patch: %s has no line %q%s", h.line, t.name, head, t.behind(from))
+		}
+		from = i + 1
+	}
+	var old []string
+	for _, l := range h.lines {
+		if l.op != '+' {
+			old = append(old, l.text)
+		}
+	}
+	at, err := t.place(h, old, from)
+	if err != nil {
+		return err
+	}
+	t.replace(h, at)
+	t.at = at + len(old)
+	return nil
+}
+
+func (t *patchedText) behind(from int) string {
+	if from == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" behind line %d", from)
+}
+
+// seek finds the head of a hunk: a whole line, blanks around it aside, or else
+// one that begins with it.
+func (t *patchedText) seek(head string, from int) int {
+	begins := -1
+	for i := from; i < len(t.lines); i++ {
+		switch line := strings.TrimSpace(t.lines[i]); {
+		case line == head:
+			return i
+		case begins < 0 && strings.HasPrefix(line, head):
+			begins = i
+		}
+	}
+	return begins
+}
+
+// place finds where the hunk's old lines stand: exactly, or but for blanks at
+// the ends of lines, or around them. A place that is not the only one needs a head.
+func (t *patchedText) place(h *hunk, old []string, from int) (int, error) {
+	if len(old) == 0 {
+		if len(h.heads) > 0 && !h.atEnd {
+			return from, nil
+		}
+		return len(t.lines), nil
+	}
+	for _, same := range []func(string) string{
+		func(s string) string { return s },
+		func(s string) string { return strings.TrimRight(s, " \t") },
+		strings.TrimSpace,
+	} {
+		found := t.places(old, from, h.atEnd, same)
+		switch {
+		case len(found) == 1, len(found) > 1 && len(h.heads) > 0:
+			return found[0], nil
+		case len(found) > 1:
+			at := make([]int, len(found))
+			for i, l := range found {
+				at[i] = t.start[l]
+			}
+			return 0, fmt.Errorf("line %d of the patch: the lines of this hunk stand %d times in %s, at %s; add an @@ line with a line above the place, or more lines around it",
+				h.line, len(found), t.name, atLines(t.lf, at))
+		}
+	}
+	why := strings.ReplaceAll(explainMiss(t.lf, strings.Join(old, "\n"), t.stale), "old_string", "the hunk")
+	return 0, fmt.Errorf("line %d of the patch: the lines of this hunk do not stand in %s%s.%s", h.line, t.name, t.behind(from), why)
+}
+
+func (t *patchedText) places(old []string, from int, atEnd bool, same func(string) string) []int {
+	var found []int
+	last := len(t.lines) - len(old)
+	if atEnd {
+		from = max(from, last)
+	}
+next:
+	for i := from; i <= last; i++ {
+		for j, line := range old {
+			if same(t.lines[i+j]) != same(line) {
+				continue next
+			}
+		}
+		found = append(found, i)
+	}
+	return found
+}
+
+// replace makes an edit of each run of lines that go and come. Lines that stay
+// are left as the file has them.
+func (t *patchedText) replace(h *hunk, at int) {
+	for i := 0; i < len(h.lines); {
+		if h.lines[i].op == ' ' {
+			i, at = i+1, at+1
+			continue
+		}
+		from := at
+		var put strings.Builder
+		for ; i < len(h.lines) && h.lines[i].op != ' '; i++ {
+			if h.lines[i].op == '-' {
+				at++
+				continue
+			}
+			put.WriteString(h.lines[i].text)
+			put.WriteByte('\n')
+		}
+		t.edits = append(t.edits, t.edit(from, at, put.String()))
+	}
+}
+
+// edit replaces lines [from, to). A text whose last line does not end in a
+// newline keeps it so.
+func (t *patchedText) edit(from, to int, put string) workspace.Edit {
+	e := workspace.Edit{Start: t.start[from], End: t.start[to], New: put}
+	if e.End < len(t.lf) || t.lf == "" || strings.HasSuffix(t.lf, "\n") {
+		return e
+	}
+	switch e.New = strings.TrimSuffix(put, "\n"); {
+	case from == to:
+		e.New = "\n" + e.New
+	case put == "" && e.Start > 0:
+		e.Start-- // the newline before the lines that go
+	}
+	return e
+}

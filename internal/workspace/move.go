@@ -1,0 +1,130 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+// ResolveEntry is Resolve for what is to be removed or moved itself: a symbolic
+// link at the end of the path is not followed, those before it are. What is
+// there must exist; else the error is that of NotFound.
+func (w *Workspace) ResolveEntry(path string) (Path, error) {
+	abs, err := w.absolute(path)
+	if err != nil {
+		return Path{}, err
+	}
+	if _, rel, ok := w.locate(abs); ok && rel == "." { // nothing before it belongs to the workspace
+		return w.Resolve(path)
+	}
+	p, err := w.Resolve(filepath.Dir(abs))
+	if err != nil {
+		return Path{}, err
+	}
+	dir := p
+	p.Abs, p.rel = filepath.Join(dir.Abs, filepath.Base(abs)), joinRel(dir.rel, filepath.Base(abs))
+	p.Real, p.Rel = p.mount.path(p.rel), w.Rel(p.Abs)
+	info, err := p.mount.dir.lstat(p.rel)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.Exists, p.Info = false, Info{}
+	case err != nil:
+		return Path{}, w.failure("look at", p, err)
+	default:
+		p.Exists, p.Info = true, info
+	}
+	return p, nil
+}
+
+// Remove deletes a file or a link that looks as it did (was). A folder is a
+// *FolderError, something else that is no file a *SpecialError, one that changed
+// a *ChangedError.
+func (w *Workspace) Remove(p Path, was Info) error {
+	dir, name, err := w.parent(p)
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+	if err := removable(p, was); err != nil {
+		return err
+	}
+	if err := w.unchanged(dir, p, name, was); err != nil {
+		return err
+	}
+	if err := dir.remove(name); err != nil {
+		return w.failure("delete", p, err)
+	}
+	return w.failure("save the folder of", p, dir.sync())
+}
+
+func removable(p Path, was Info) error {
+	switch was.Kind {
+	case KindFile, KindLink:
+		return nil
+	case KindFolder:
+		return &FolderError{Path: p.Rel}
+	default:
+		return &SpecialError{Path: p.Rel, What: was.Kind.String()}
+	}
+}
+
+// Move gives a file or a link another name, with its missing folders, in one
+// step where the system can. What has the new name is left alone (a
+// *ChangedError); mode, owner and attributes are kept.
+func (w *Workspace) Move(from, to Path, was Info) (*Written, error) {
+	if err := removable(from, was); err != nil {
+		return nil, err
+	}
+	dir, name, err := w.parent(from)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.close()
+	if err := w.unchanged(dir, from, name, was); err != nil {
+		return nil, err
+	}
+	out := &Written{}
+	toDir, toName, err := w.makeParent(to, out)
+	if err != nil {
+		return nil, err
+	}
+	defer toDir.close()
+	switch err := dir.move(name, toDir, toName); {
+	case errors.Is(err, errCopy):
+		return out, w.moveByCopy(from, to, was, out)
+	case errors.Is(err, fs.ErrExist):
+		return nil, &ChangedError{Path: to.Rel, How: "is there already and was not overwritten"}
+	case err != nil:
+		return nil, w.failure("move", from, err)
+	}
+	if out.Info, err = toDir.lstat(toName); err != nil {
+		return nil, w.failure("look at", to, err)
+	}
+	out.Snapshot = snapshotOf(out.Info)
+	return out, w.failure("save the folder of", to, errors.Join(toDir.sync(), dir.sync()))
+}
+
+// moveByCopy writes the file anew and removes it at the old place; the copy is
+// taken back when that fails.
+func (w *Workspace) moveByCopy(from, to Path, was Info, out *Written) error {
+	if was.Kind != KindFile {
+		return &PathError{Doing: "move", Path: from.Rel, Err: errors.New("it is a symbolic link, and the new place is on another file system")}
+	}
+	c, err := w.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	written, err := w.CreateAs(to, c.Raw, was.Mode.Perm())
+	if err != nil {
+		return err
+	}
+	if err := w.Remove(from, was); err != nil {
+		return errors.Join(err, w.Remove(to, written.Info))
+	}
+	folders := out.Folders
+	*out = *written
+	out.Folders = folders
+	out.Notes = append(out.Notes, fmt.Sprintf("%s was copied and then deleted at the old place; its owner and extended attributes were not kept", from.Rel))
+	return nil
+}
