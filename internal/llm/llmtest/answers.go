@@ -1,11 +1,8 @@
 package llmtest
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -278,50 +275,4 @@ func full() Reply {
 	return Reply{Thinking: []string{"hm", "m"}, Signature: "c2ln", Text: []string{"a", "ü"},
 		Calls: []Call{{ID: "c1", Name: "bash", Args: []string{`{"a"`, `:1}`}}, {ID: "c2", Name: "bash", Args: []string{`{}`}}},
 		Usage: core.Usage{Input: 1, Output: 2}}
-}
-
-func testAbort(t *testing.T, d Dialect) {
-	frames := d.Frames(full())
-	// By the caller's own reaction to an event.
-	s := NewServer(t, d, nil, Stream(frames...))
-	for n := 1; ; n++ {
-		ctx, cancel := context.WithCancel(t.Context())
-		seen := 0
-		resp, err := s.Model.Stream(ctx, hello(), func(llm.Event) {
-			if seen++; seen == n {
-				cancel()
-			}
-		})
-		cancel()
-		if seen < n {
-			if err != nil {
-				t.Fatal(err)
-			}
-			break
-		}
-		if !errors.Is(err, context.Canceled) || resp != nil {
-			t.Fatalf("event %d: %v, %v", n, resp, err)
-		}
-	}
-	// From outside, while the server says nothing more.
-	sent := make(chan struct{})
-	var handlers []Handler
-	for n := range frames { // also once the answer is complete and only its end is missing
-		handlers = append(handlers, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-			Stream(frames[:n]...)(w, r, nil)
-			sent <- struct{}{}
-			<-r.Context().Done()
-		})
-	}
-	s = NewServer(t, d, nil, handlers...)
-	for n := range handlers {
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			<-sent
-			cancel()
-		}()
-		if r := Ask(ctx, s.Model, hello()); !errors.Is(r.Err, context.Canceled) || r.Resp != nil {
-			t.Fatalf("after frame %d: %v, %v", n, r.Resp, r.Err)
-		}
-	}
 }

@@ -78,7 +78,9 @@ func Run(t *testing.T, d Dialect) {
 		{"CutArguments", testCutArguments},
 		{"BytewiseStream", testBytewiseStream},
 		{"LineEnds", testLineEnds},
+		{"OddInputs", testOddInputs},
 		{"Thinking", testThinking},
+		{"ThinkingBytes", testThinkingBytes},
 		{"ForeignBlocks", testForeignBlocks},
 		{"Images", testImages},
 		{"OddHistory", testOddHistory},
@@ -100,6 +102,7 @@ func Run(t *testing.T, d Dialect) {
 		{"StablePrefix", testStablePrefix},
 		{"ChangedRequest", testChangedRequest},
 		{"BadSchema", testBadSchema},
+		{"UnknownAsks", testUnknownAsks},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, d) })
 	}
