@@ -18,6 +18,7 @@ func TestRealClients(t *testing.T) {
 		"anthropic": {"GARUDA_MODEL": "anthropic/claude-sonnet-5-5"},
 		"chat":      {"GARUDA_MODEL": "openai/gpt-5"},
 		"responses": {"GARUDA_MODEL": "r/m"},
+		"gemini":    {"GARUDA_MODEL": "gemini/gemini-3-flash-preview"},
 	} {
 		t.Run(format, func(t *testing.T) {
 			srv := modelserver.Start(t, &modelserver.Scenario{
@@ -25,14 +26,14 @@ func TestRealClients(t *testing.T) {
 				Steps: []modelserver.Step{{Thinking: "Überlegt 😀.", Text: "Grüße 😀", Usage: &modelserver.Usage{Input: 10, Output: 5, CacheRead: 90},
 					Calls: []modelserver.Call{{ID: "call_1", Name: "bash", Input: []byte(`{"command":"echo ü"}`)}}}},
 			}, modelserver.Options{})
-			env["ANTHROPIC_BASE_URL"], env["OPENAI_BASE_URL"] = srv.URL(), srv.URL()+"/v1"
+			env["ANTHROPIC_BASE_URL"], env["OPENAI_BASE_URL"], env["GEMINI_BASE_URL"] = srv.URL(), srv.URL()+"/v1", srv.URL()
 			file, err := ParseFile("models.json", []byte(`{"providers": {"r": {"type": "openai-responses", "baseUrl": "`+srv.URL()+`/v1", "apiKeyEnv": "R_KEY"}}}`))
 			if err != nil {
 				t.Fatal(err)
 			}
 			const key = "sesame-open"
 			r := New(Options{File: file, Lookup: func(n string) (string, bool) { v, ok := env[n]; return v, ok },
-				Keys: keys{"ANTHROPIC_API_KEY": key, "OPENAI_API_KEY": key, "R_KEY": key}})
+				Keys: keys{"ANTHROPIC_API_KEY": key, "OPENAI_API_KEY": key, "GEMINI_API_KEY": key, "R_KEY": key}})
 			c, err := r.Choose(t.Context(), Preferences{})
 			if err != nil {
 				t.Fatal(err)
@@ -62,7 +63,7 @@ func TestRealClients(t *testing.T) {
 				t.Errorf("%+v", u)
 			}
 			q := srv.Requests()[0]
-			if q.Format != format || !strings.Contains(q.Header.Get("Authorization")+q.Header.Get("X-Api-Key"), key) {
+			if q.Format != format || !strings.Contains(q.Header.Get("Authorization")+q.Header.Get("X-Api-Key")+q.Header.Get("X-Goog-Api-Key"), key) {
 				t.Errorf("%s %v", q.Format, q.Header)
 			}
 		})
