@@ -90,7 +90,7 @@ func TestThinkingInAnyPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		feed := func(kind, key, s string) {
-			for len(s) > 0 {
+			for s != "" {
 				n := rapid.IntRange(1, len(s)).Draw(t, "cut")
 				if err := b.add(json.RawMessage(`{"type":"`+kind+`","`+key+`":`+llmtest.Quote(s[:n])+`}`), func(llm.Event) {}); err != nil {
 					t.Fatal(err)

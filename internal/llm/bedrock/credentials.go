@@ -24,7 +24,7 @@ type Credentials struct {
 
 // The names under which secrets are looked for.
 const (
-	BearerName  = "AWS_BEARER_TOKEN_BEDROCK"
+	BearerName  = "AWS_BEARER_TOKEN_BEDROCK" //nolint:gosec // the name, not the key
 	AccessName  = "AWS_ACCESS_KEY_ID"
 	SecretName  = "AWS_SECRET_ACCESS_KEY" //nolint:gosec // the name, not the key
 	SessionName = "AWS_SESSION_TOKEN"
