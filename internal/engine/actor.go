@@ -235,7 +235,7 @@ func (a *actor) setThinking(level llm.ThinkingLevel) error {
 	}
 	a.thinking = level
 	a.journal.append(&session.Thinking{Choice: string(level)})
-	if len(a.conv.messages) > 0 && a.cancelTurn == nil {
+	if a.cancelTurn == nil && len(a.conv.messages) > 0 { // a running turn owns the conversation
 		whole, _ := a.conv.estimate()
 		a.s.log.publish(Notice{Text: fmt.Sprintf("the model's cache starts anew with the next message (about %d tokens)", whole)})
 	}
@@ -283,7 +283,7 @@ func (a *actor) sayFresh(unseen int) {
 	whole, _ := a.conv.estimate()
 	text := fmt.Sprintf("%s has nothing of this conversation in its cache: the next request sends all of it (about %d tokens)", info.Spec, whole)
 	if limit := a.inputLimit(0, a.outputLimit()); limit > 0 && whole > limit {
-		text += fmt.Sprintf("; that is more than fits its window of %d tokens, so old tool results will be left out", info.ContextWindow)
+		text += fmt.Sprintf("; that is more than fits its window of %d tokens, so old tool results will be cut short", info.ContextWindow)
 	}
 	a.s.log.publish(Notice{Text: text})
 	a.sayUnseen(unseen)

@@ -42,7 +42,7 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 		why, need = "the request is larger than the server takes", t.share(shareOff)
 	}
 	c := compact.Results(t.a.conv.messages, need, t.showsAgain)
-	return t.compacted(c, string(e.Kind), fmt.Sprintf("%s; sending it again without the most of %s", why, count(c.Blocks, "old tool result")))
+	return t.compacted(c, string(e.Kind), fmt.Sprintf("%s; sending it again with %s cut short", why, count(c.Blocks, "old tool result")))
 }
 
 const (
@@ -91,7 +91,7 @@ func (t *turnRun) fit() {
 		return
 	}
 	c := compact.Results(t.a.conv.messages, t.over(0), t.showsAgain)
-	t.compacted(c, reasonWindow, fmt.Sprintf("left out the most of %s, so that the conversation fits the model's window", count(c.Blocks, "old tool result")))
+	t.compacted(c, reasonWindow, fmt.Sprintf("cut %s short, so that the conversation fits the model's window", count(c.Blocks, "old tool result")))
 }
 
 // compacted takes up a smaller conversation: first into the journal, so that a
@@ -136,9 +136,9 @@ func hopeless(e *llm.Error, tried bool) error {
 	case e.Image:
 		return fmt.Errorf("%w; the conversation holds no image that could be left out", e)
 	case tried:
-		return fmt.Errorf("%w; old tool results were left out and it is still too large: begin a new session (/new), or choose a model with a larger window (/models)", e)
+		return fmt.Errorf("%w; old tool results were cut short and it is still too large: begin a new session (/new), or choose a model with a larger window (/models)", e)
 	}
-	return fmt.Errorf("%w; there are no tool results to leave out: make the message or its attachments smaller, begin a new session (/new), or choose a model with a larger window (/models)", e)
+	return fmt.Errorf("%w; there are no tool results to cut short: make the message or its attachments smaller, begin a new session (/new), or choose a model with a larger window (/models)", e)
 }
 
 func count(n int, what string) string {

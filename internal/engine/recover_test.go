@@ -146,7 +146,7 @@ func TestRecoveryEnds(t *testing.T) {
 		says     string
 	}{
 		{"refused again", append(reading(9, 9, 1, 1, 1, 1), overflow, overflow, says("never")), 0, 8, "still too large"},
-		{"nothing to leave out", []reply{overflow, says("never")}, 0, 1, "there are no tool results"},
+		{"nothing to leave out", []reply{overflow, says("never")}, 0, 1, "there are no tool results to cut short"},
 		{"image refused again", []reply{image, image, says("never")}, 1, 2, "the newest image was left out"},
 		{"no image at all", []reply{image, says("never")}, 0, 1, "no image that could be left out"},
 		{"too large after an image", append(reading(9), image, overflow, says("never")), 1, 3, "still too large"},
@@ -286,7 +286,7 @@ func TestSmallerModel(t *testing.T) {
 		}
 	}
 	b.turn("and next")
-	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so old tool results", "left out the most of 1 old tool result,"} {
+	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so old tool results", "cut 1 old tool result short,"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said in\n%s", want, said)
 		}
