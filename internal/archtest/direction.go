@@ -21,7 +21,7 @@ func layers() [][]string {
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
 			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui",
 		},
-		{"internal/nearest"},
+		{"internal/nearest", "internal/userfile"},
 		{"internal/core"},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"garuda/internal/userfile"
 )
 
 // Edit changes one of the user's own files. change gets the text as it is, nil for
@@ -29,9 +31,12 @@ func Edit(path string, change func(before []byte) ([]byte, error)) error {
 	if err := lock.Lock(); err != nil {
 		return fmt.Errorf("wait for other processes: %w", err)
 	}
-	before, err := os.ReadFile(path)
+	before, err := userfile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		before, err = nil, nil
+	}
+	if err != nil {
+		err = fmt.Errorf("read %s: %w", path, err)
 	}
 	var after []byte
 	if err == nil {

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"garuda/internal/userfile"
 )
 
 // maxFile is how large a settings file may be, in bytes.
@@ -126,7 +127,7 @@ func UserProjectFile(home, root string) string {
 }
 
 func (f *trustedFile) load(s *Settings) ([]Notice, error) {
-	file, err := os.OpenFile(f.path, os.O_RDONLY|nonBlocking, 0)
+	file, err := os.OpenFile(f.path, os.O_RDONLY|userfile.NonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) && !f.required {
 		return nil, nil
 	}
@@ -196,7 +197,7 @@ func readProjectFile(root string, source Source) ([]byte, error) {
 		return nil, unreadable(source, err)
 	}
 	defer dir.Close()
-	file, err := dir.OpenFile(filepath.FromSlash(projectFile), os.O_RDONLY|nonBlocking, 0)
+	file, err := dir.OpenFile(filepath.FromSlash(projectFile), os.O_RDONLY|userfile.NonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -208,20 +209,14 @@ func readProjectFile(root string, source Source) ([]byte, error) {
 
 // readAll reads and closes a regular file of a sane size.
 func readAll(file *os.File, source Source) ([]byte, error) {
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, unreadable(source, err)
-	}
-	if !info.Mode().IsRegular() {
+	text, err := userfile.ReadAll(file, maxFile)
+	switch {
+	case errors.Is(err, userfile.ErrNotRegular):
 		return nil, &Error{Source: source, Message: "not a regular file"}
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err != nil {
-		return nil, unreadable(source, err)
-	}
-	if len(text) > maxFile {
+	case errors.Is(err, userfile.ErrTooLarge):
 		return nil, &Error{Source: source, Message: "larger than 1 MB"}
+	case err != nil:
+		return nil, unreadable(source, err)
 	}
 	return text, nil
 }

@@ -1,5 +1,7 @@
 package provider
 
+import "garuda/internal/llm/bedrock"
+
 // Types of provider, as models.json names them, and the wire format of each.
 const (
 	typeCompatible = "openai-compatible"
@@ -11,10 +13,12 @@ const (
 // formats maps a type to llm.Info.Format, which names the client.
 var formats = map[string]string{
 	typeCompatible: "chat", typeResponses: "responses", typeAnthropic: "anthropic", typeGemini: "gemini",
+	typeBedrock: "anthropic", typeVertex: "anthropic",
 }
 
 // builtin is a provider that needs no entry in models.json.
 type builtin struct {
+	// baseURL is empty for a cloud, which has an address for each region.
 	name, typ, baseURL string
 	// keyEnv is the variable and the credentials entry of the key; empty for none.
 	keyEnv string
@@ -43,6 +47,8 @@ var builtins = []builtin{
 	{name: "xai", typ: typeCompatible, baseURL: "https://api.x.ai/v1", keyEnv: "XAI_API_KEY"},
 	{name: "groq", typ: typeCompatible, baseURL: "https://api.groq.com/openai/v1", keyEnv: "GROQ_API_KEY"},
 	{name: "mistral", typ: typeCompatible, baseURL: "https://api.mistral.ai/v1", keyEnv: "MISTRAL_API_KEY", model: "mistral-medium-latest"},
+	{name: "bedrock", typ: typeBedrock, keyEnv: bedrock.BearerName},
+	{name: "vertex", typ: typeVertex},
 	{name: "ollama", typ: typeCompatible, baseURL: "http://localhost:11434/v1", title: "Ollama"},
 	{name: "lmstudio", typ: typeCompatible, baseURL: "http://localhost:1234/v1", title: "LM Studio"},
 	{name: "llamacpp", typ: typeCompatible, baseURL: "http://localhost:8080/v1", title: "llama.cpp"},

@@ -90,6 +90,9 @@ func (r *Registry) byKey(ctx context.Context, e *endpoint, override *ModelInfo) 
 // when it does not have the usual one.
 func (r *Registry) defaultModel(ctx context.Context, e *endpoint) string {
 	id := e.model
+	if e.cloud != nil {
+		id = e.cloud.usual(r)
+	}
 	if alias, ok := catalog.Alias(id); ok {
 		id = alias
 	}

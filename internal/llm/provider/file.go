@@ -3,16 +3,15 @@ package provider
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
 
 	"garuda/internal/core"
+	"garuda/internal/userfile"
 )
 
 const (
@@ -55,31 +54,21 @@ type ModelInfo struct {
 	Thinking                 *bool
 	// TextToolCalls is whole, lines or off; see llm.Quirks.
 	TextToolCalls string
+	// Batch sends each request as a batch: for half the price, within a day.
+	Batch bool
 }
 
-// ReadFile reads models.json. A file that does not exist gives an empty File.
+// ReadFile reads models.json. A file that does not exist gives an empty File; one
+// that is no regular file is an error, and never waited for.
 func ReadFile(path string) (*File, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := userfile.Read(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return &File{Path: path}, nil
-	}
-	if err != nil {
+	case errors.Is(err, userfile.ErrNotRegular), errors.Is(err, userfile.ErrTooLarge):
+		return nil, &FileError{Path: path, Problem: err.Error()}
+	case err != nil:
 		return nil, fmt.Errorf("read models: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("read models: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &FileError{Path: path, Problem: "it is not a regular file"}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("read models: %w", err)
-	}
-	if len(data) > maxFile {
-		return nil, &FileError{Path: path, Problem: fmt.Sprintf("it is larger than %d bytes", maxFile)}
 	}
 	return ParseFile(path, data)
 }
@@ -203,6 +192,7 @@ func (d *document) modelInfo(v hujson.Value, spec string) (ModelInfo, error) {
 			return d.boolean("thinking", m.Thinking).take(v)
 		}},
 		d.choice("textToolCalls", &m.TextToolCalls, "whole", "lines", "off"),
+		d.boolean("batch", &m.Batch),
 	)
 	return m, err
 }
@@ -239,6 +229,11 @@ func (f *File) KeyNames() []string {
 	for _, b := range builtins {
 		if b.keyEnv != "" {
 			names[b.keyEnv] = true
+		}
+		if c := cloudOf(b.typ); c != nil {
+			for _, name := range c.secrets() {
+				names[name] = true
+			}
 		}
 	}
 	if f != nil {

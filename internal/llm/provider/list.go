@@ -57,8 +57,12 @@ func (r *Registry) List(ctx context.Context, all bool) []Status {
 // modelsOf lists models.json's models first, then the server's own, then the catalogue's.
 func (r *Registry) modelsOf(ctx context.Context, e *endpoint, served []string) []*llm.Info {
 	ids := slices.Concat(r.listedModels(e.name), served)
-	for _, m := range catalog.Models(e.name) {
-		ids = append(ids, m.ID)
+	if e.cloud != nil {
+		ids = append(ids, claudes(e.name)...)
+	} else {
+		for _, m := range catalog.Models(e.name) {
+			ids = append(ids, m.ID)
+		}
 	}
 	measured := map[string]facts{}
 	var mu sync.Mutex

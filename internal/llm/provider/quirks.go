@@ -39,6 +39,11 @@ var quirkTable = []quirkRow{
 		why:    "the model counts its calls (functions.name:0) and gets worse when the ids are others",
 		quirks: llm.Quirks{CallIDs: "own"}},
 
+	// Claude.
+	{providers: []string{"vertex"}, hosts: []string{"api.anthropic.com"}, models: []string{"claude-*"},
+		why:    "Anthropic searches the web itself; on Vertex too, but not on Bedrock",
+		quirks: llm.Quirks{WebSearch: true}},
+
 	// OpenAI.
 	{hosts: []string{"api.openai.com", ".api.openai.com", ".openai.azure.com"},
 		why:    "max_tokens is refused for models that think; requests of one session share a cache by its key",

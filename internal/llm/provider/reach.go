@@ -51,6 +51,9 @@ func (r *Registry) ReachProvider(ctx context.Context, name string) ([]string, er
 }
 
 func (r *Registry) reach(ctx context.Context, e *endpoint) ([]string, error) {
+	if e.cloud != nil {
+		return nil, r.reachCloud(ctx, e)
+	}
 	served, err := r.served(ctx, e, remoteLimit)
 	var answered *statusError
 	switch {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,6 +61,8 @@ type endpoint struct {
 	// are probed. replaced is true when the address is not the built-in one.
 	local, replaced bool
 	title, model    string
+	// cloud is what is different about a cloud; nil for all others.
+	cloud cloud
 	// problem is why the provider cannot be used; the rest may then be empty.
 	problem error
 }
@@ -111,6 +114,9 @@ func (r *Registry) endpointOf(b builtin) *endpoint {
 	}
 	e.headers = def.Headers
 	e.format = formats[typ]
+	if e.cloud = cloudOf(typ); e.cloud != nil && base == "" {
+		return e // its address depends on the region, which is found with its keys
+	}
 	var err error
 	if e.base, e.local, err = checkBaseURL(base, e.format, def.AllowInsecureHTTP); err != nil {
 		e.problem = fmt.Errorf("provider %s: %s: %w", e.name, from, err)
@@ -161,6 +167,9 @@ func (r *Registry) KeyName(provider string) string {
 
 // keySource says where an endpoint's key was found, or "none".
 func (r *Registry) keySource(e *endpoint) string {
+	if e.cloud != nil {
+		return cmp.Or(e.cloud.source(r), "none")
+	}
 	if e.keyEnv != "" {
 		if _, source, ok := r.keys.Key(e.keyEnv); ok {
 			return source
@@ -188,6 +197,8 @@ type Choice struct {
 
 	endpoint *endpoint
 	quirks   llm.Quirks
+	// batch sends each request as a batch, where the provider takes such.
+	batch bool
 	// override is what the settings say of the model; may be nil.
 	override *ModelInfo
 }
@@ -297,6 +308,7 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 		if m.TextToolCalls != "" {
 			c.quirks.TextToolCalls = m.TextToolCalls
 		}
+		c.batch = c.batch || m.Batch
 	}
 	if e.name == "anthropic" && info.Price.Known {
 		info.Price.Search = catalog.AnthropicSearch
@@ -353,10 +365,18 @@ func notice(info *llm.Info, local facts, said string) string {
 }
 
 // MissingKeyError says that a provider's key is in neither place.
-type MissingKeyError struct{ Spec, Variable string }
+type MissingKeyError struct {
+	Spec, Variable string
+	// Instead names what would do in the key's place; may be empty.
+	Instead string
+}
 
 func (e *MissingKeyError) Error() string {
-	return fmt.Sprintf("%s needs a key: set %s, or run `garuda setup` to store one", e.Spec, e.Variable)
+	s := fmt.Sprintf("%s needs a key: set %s, or run `garuda setup` to store one", e.Spec, e.Variable)
+	if e.Instead != "" {
+		s += "; " + e.Instead + " will do instead"
+	}
+	return s
 }
 
 // Open builds the client. A provider on another machine that has a key's name
@@ -367,9 +387,20 @@ func (r *Registry) Open(c *Choice) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.clients[e.format](llm.ClientConfig{
+	cfg := llm.ClientConfig{
 		Info: c.Info, BaseURL: e.base, Key: key, Headers: maps.Clone(e.headers), Quirks: c.quirks, Clock: r.clock,
-	})
+	}
+	client := r.clients[e.format]
+	if c.batch {
+		client = r.clients[e.format+batchSuffix]
+	}
+	switch {
+	case c.batch && (client == nil || e.cloud != nil):
+		return nil, fmt.Errorf("open model %s: \"batch\" in models.json is for Anthropic's own API, and no other has such batches", c.Info.Spec)
+	case e.cloud != nil:
+		return r.openCloud(c, cfg)
+	}
+	m, err := client(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open model %s: %w", c.Info.Spec, err)
 	}
@@ -378,6 +409,13 @@ func (r *Registry) Open(c *Choice) (llm.Model, error) {
 
 // key returns the endpoint's key, or "" where none is needed.
 func (r *Registry) key(e *endpoint, spec string) (string, error) {
+	if e.cloud != nil {
+		_, err := e.cloud.find(r)
+		if err != nil {
+			err = missing(err, spec, e)
+		}
+		return "", err
+	}
 	if e.keyEnv == "" {
 		return "", nil
 	}
