@@ -34,6 +34,19 @@ var dialect = llmtest.Dialect{
 
 func TestConformance(t *testing.T) { llmtest.Run(t, dialect) }
 
+// TestConformanceWithQuirks runs the suite where every message is written in
+// another way than the plain one.
+func TestConformanceWithQuirks(t *testing.T) {
+	d := dialect
+	d.CacheMark = cacheMark
+	d.New = func(c llm.ClientConfig) (llm.Model, error) {
+		c.Quirks.CacheControl, c.Quirks.Alternate, c.Quirks.PlaybackAlways = true, true, true
+		c.Quirks.CallIDs, c.Quirks.SystemRole, c.Quirks.ParallelCalls = shortIDs, "user", "on"
+		return New(c)
+	}
+	llmtest.Run(t, d)
+}
+
 // piece is one event with the delta's members.
 func piece(format string, args ...any) string {
 	return llmtest.Data(`{"id":"cmpl-1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{` + fmt.Sprintf(format, args...) + `},"finish_reason":null}]}`)
@@ -499,10 +512,28 @@ func TestResponsesFallback(t *testing.T) {
 	}
 }
 
+func decodeRecorded(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
+	return newAnswer(reply, emit, hello(), newEncoder(&llm.Info{ID: "m"}, llm.Quirks{TextToolCalls: textCallsLines, ImpliedThink: true})).decode()
+}
+
 func FuzzAnswer(f *testing.F) {
-	llmtest.FuzzStream(f, dialect, func(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
-		return newAnswer(reply, emit, hello(), newEncoder(&llm.Info{ID: "m"}, llm.Quirks{TextToolCalls: textCallsLines})).decode()
-	})
+	for _, delta := range []string{
+		`"reasoning_details":[{"type":"reasoning.text","text":"a","index":0}]`, `"reasoning":"hm"`,
+		`"content":"hm</think>ok"`, `"content":"<function=bash><parameter=command>ls</parameter></function>"`,
+		`"content":"[TOOL_CALLS]bash[ARGS]{}"`, `"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]`,
+		`"tool_calls":[{"index":0,"function":{"name":"bash","arguments":"{}{\"a\":1}"}}]`, `"function_call":{"name":"bash","arguments":{"a":1}}`,
+	} {
+		f.Add(piece("%s", delta) + piece("%s", delta) + finish("stop") + done)
+	}
+	llmtest.FuzzStream(f, dialect, decodeRecorded)
 }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }
+
+func BenchmarkDeltas(b *testing.B) { llmtest.BenchmarkDeltas(b, dialect, decodeRecorded) }
+
+func BenchmarkBuild(b *testing.B) {
+	llmtest.BenchmarkBuild(b, Format, func() *wire.Transcript {
+		return wire.NewTranscript(newEncoder(&llm.Info{ID: "m"}, llm.Quirks{Alternate: true, CallIDs: shortIDs}), tail, "")
+	})
+}

@@ -39,6 +39,7 @@ type textCalls struct {
 	all    strings.Builder
 	passed int // bytes of all that were let go
 	line   int // lines mode: start of the first line not yet judged
+	looked int // lines mode: up to here it does not end
 	open   bool
 }
 
@@ -75,11 +76,13 @@ func (t *textCalls) safe(s string) int {
 		if maybeCall(s[t.line:]) {
 			return t.line
 		}
-		next := strings.IndexByte(s[t.line:], '\n')
+		from := max(t.line, t.looked)
+		next := strings.IndexByte(s[from:], '\n')
 		if next < 0 {
+			t.looked = len(s)
 			return len(s)
 		}
-		t.line += next + 1
+		t.line = from + next + 1
 	}
 }
 

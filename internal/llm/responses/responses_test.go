@@ -236,9 +236,19 @@ func FuzzAnswer(f *testing.F) {
 	for _, s := range shapes() {
 		f.Add(strings.Join(s.frames, ""))
 	}
-	llmtest.FuzzStream(f, dialect, func(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
-		return decode(reply, hello(), emit)
-	})
+	llmtest.FuzzStream(f, dialect, decodeRecorded)
+}
+
+func decodeRecorded(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) {
+	return decode(reply, hello(), emit)
 }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }
+
+func BenchmarkDeltas(b *testing.B) { llmtest.BenchmarkDeltas(b, dialect, decodeRecorded) }
+
+func BenchmarkBuild(b *testing.B) {
+	llmtest.BenchmarkBuild(b, Format, func() *wire.Transcript {
+		return wire.NewTranscript(newEncoder(&llm.Info{ID: "m"}, llm.Quirks{}), tail, "")
+	})
+}
