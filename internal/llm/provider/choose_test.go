@@ -152,6 +152,7 @@ func TestList(t *testing.T) {
 		"anthropic": {true, "ANTHROPIC_API_KEY", "anthropic/claude-next"},
 		"openai":    {false, "none", ""}, "openrouter": {false, "none", ""}, "deepseek": {false, "none", ""}, "xai": {false, "none", ""},
 		"gemini": {false, "none", ""}, "groq": {false, "none", ""}, "mistral": {false, "none", ""}, "mock": {false, "none", ""},
+		"bedrock": {false, "none", ""}, "vertex": {false, "none", ""},
 		"ollama":   {true, "none", ""}, // models.json moved it to another machine, which is not asked
 		"lmstudio": {true, "none", "lmstudio/qwen3:8b"},
 		"llamacpp": {false, "none", ""}, "vllm": {false, "none", ""},

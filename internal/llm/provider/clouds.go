@@ -27,10 +27,10 @@ type cloud interface {
 	secrets() []string
 	// source says where its credentials would come from; empty for nowhere. It
 	// reads no file.
-	source(r *Registry) string
+	source(r *Registry, e *endpoint) string
 	// find looks for credentials and says where the host then is. It reads files,
 	// and asks nobody.
-	find(r *Registry) (opener, error)
+	find(r *Registry, e *endpoint) (opener, error)
 	// usual is the model to take when none is named.
 	usual(r *Registry) string
 }
@@ -65,7 +65,7 @@ func (r *Registry) variable(names ...string) string {
 // openCloud opens a model of a cloud's.
 func (r *Registry) openCloud(c *Choice, cfg llm.ClientConfig) (llm.Model, error) {
 	e := c.endpoint
-	found, err := e.cloud.find(r)
+	found, err := e.cloud.find(r, e)
 	if err != nil {
 		return nil, missing(err, c.Info.Spec, e)
 	}
@@ -93,7 +93,7 @@ func missing(err error, spec string, e *endpoint) error {
 // reachCloud sees whether credentials are there and the host answers. It asks
 // without them, and takes any answer: these hosts list no models.
 func (r *Registry) reachCloud(ctx context.Context, e *endpoint) error {
-	found, err := e.cloud.find(r)
+	found, err := e.cloud.find(r, e)
 	if err != nil {
 		return missing(err, "provider "+e.name, e)
 	}
@@ -145,8 +145,8 @@ func (onBedrock) secrets() []string {
 	return []string{bedrock.BearerName, bedrock.AccessName, bedrock.SecretName, bedrock.SessionName}
 }
 
-func (onBedrock) source(r *Registry) string {
-	for _, name := range []string{bedrock.BearerName, bedrock.AccessName} {
+func (onBedrock) source(r *Registry, e *endpoint) string {
+	for _, name := range []string{e.keyEnv, bedrock.AccessName} {
 		if _, source, ok := r.keys.Key(name); ok {
 			return source
 		}
@@ -157,8 +157,13 @@ func (onBedrock) source(r *Registry) string {
 	return ""
 }
 
-func (onBedrock) find(r *Registry) (opener, error) {
-	creds, err := bedrock.Find(bedrock.Sources{Lookup: r.lookup, Secret: r.keys.Key})
+func (onBedrock) find(r *Registry, e *endpoint) (opener, error) {
+	creds, err := bedrock.Find(bedrock.Sources{Lookup: r.lookup, Secret: func(name string) (string, string, bool) {
+		if name == bedrock.BearerName {
+			name = e.keyEnv // models.json may name another
+		}
+		return r.keys.Key(name)
+	}})
 	if err != nil {
 		return opener{}, err
 	}
@@ -185,7 +190,7 @@ type onVertex struct{}
 
 func (onVertex) secrets() []string { return nil } // they are in files
 
-func (onVertex) source(r *Registry) string {
+func (onVertex) source(r *Registry, _ *endpoint) string {
 	for _, name := range []string{"GOOGLE_APPLICATION_CREDENTIALS", "GCE_METADATA_HOST"} {
 		if r.variable(name) != "" {
 			return name
@@ -194,7 +199,7 @@ func (onVertex) source(r *Registry) string {
 	return ""
 }
 
-func (onVertex) find(r *Registry) (opener, error) {
+func (onVertex) find(r *Registry, _ *endpoint) (opener, error) {
 	creds, err := vertex.Find(r.lookup)
 	if err != nil {
 		return opener{}, err

@@ -9,6 +9,8 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
+	"garuda/internal/llm/anthropic"
+	"garuda/internal/llm/anthropic/anthropictest"
 	"garuda/internal/llm/chat"
 	"garuda/internal/llm/llmtest"
 	"garuda/internal/llm/responses"
@@ -42,6 +44,11 @@ func quirkCases() []quirkCase {
 		{"mine", local, "gemma-3-27b", "", "", []string{understood, `"role":"system"`}, nil},
 		{"mine", local, "google/gemma-2-9b", "", "", []string{`[{"role":"user","content":"You are`, understood}, []string{`"role":"system"`}},
 		{"mine", local, "moonshotai/Kimi-K2", "", "", []string{`"id":"functions.bash:0"`, `"tool_call_id":"functions.bash:0"`}, nil},
+
+		{"anthropic", "https://api.anthropic.com", "claude-sonnet-5", "anthropic", "", []string{`{"type":"web_search_20250305","name":"web_search"`}, nil},
+		{"vertex", "https://proxy.example", "claude-sonnet-4-6", "anthropic", "", []string{"web_search_20250305"}, nil},
+		{"bedrock", "https://proxy.example", "us.anthropic.claude-sonnet-5", "anthropic", "", nil, []string{"web_search_20250305"}},
+		{"mine", "https://proxy.example", "claude-sonnet-5", "anthropic", "", nil, []string{"web_search_20250305"}},
 
 		{"openai", openAI, "gpt-5", "chat", llm.ThinkOff, []string{`"max_completion_tokens":`, `"prompt_cache_key":"20`, `"role":"developer"`, `"reasoning_effort":"minimal"`}, []string{`"max_tokens"`}},
 		{"azure", "https://x.openai.azure.com/openai/v1", "gpt-4o", "", "", []string{`"max_completion_tokens":`, `"role":"system"`}, nil},
@@ -126,6 +133,10 @@ func askWith(t *testing.T, tt quirkCase, quirks llm.Quirks) string {
 	if tt.format == "responses" {
 		d = llmtest.Dialect{New: responses.New, Format: responses.Format}
 		answer = []string{llmtest.Data(`{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"ok"}]}]}}`)}
+	}
+	if tt.format == "anthropic" {
+		d = llmtest.Dialect{New: anthropic.New, Format: anthropic.Format}
+		answer = anthropictest.Frames(llmtest.Reply{Text: []string{"ok"}})
 	}
 	s := llmtest.NewServer(t, d, func(c *llm.ClientConfig) {
 		c.Info.Provider, c.Info.ID, c.Quirks = tt.provider, tt.model, quirks

@@ -168,7 +168,7 @@ func (r *Registry) KeyName(provider string) string {
 // keySource says where an endpoint's key was found, or "none".
 func (r *Registry) keySource(e *endpoint) string {
 	if e.cloud != nil {
-		return cmp.Or(e.cloud.source(r), "none")
+		return cmp.Or(e.cloud.source(r, e), "none")
 	}
 	if e.keyEnv != "" {
 		if _, source, ok := r.keys.Key(e.keyEnv); ok {
@@ -410,7 +410,7 @@ func (r *Registry) Open(c *Choice) (llm.Model, error) {
 // key returns the endpoint's key, or "" where none is needed.
 func (r *Registry) key(e *endpoint, spec string) (string, error) {
 	if e.cloud != nil {
-		_, err := e.cloud.find(r)
+		_, err := e.cloud.find(r, e)
 		if err != nil {
 			err = missing(err, spec, e)
 		}

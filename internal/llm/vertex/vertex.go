@@ -36,7 +36,7 @@ func New(cfg llm.ClientConfig, place Place, creds *Credentials) (llm.Model, erro
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
 	}
-	if err := place.check(); err != nil {
+	if err := place.Check(); err != nil {
 		return nil, fmt.Errorf("model %s: %w", cfg.Info.Spec, err)
 	}
 	if cfg.BaseURL == "" {
@@ -71,8 +71,8 @@ var (
 	ErrNoRegion  = errors.New("no Google Cloud region: set CLOUD_ML_REGION, for example to global or us-east5")
 )
 
-// check refuses what is no region's name: it becomes part of a host's.
-func (p Place) check() error {
+// Check says what is missing. It refuses what is no region's name: it becomes part of a host's.
+func (p Place) Check() error {
 	odd := func(c rune) bool { return c != '-' && (c < 'a' || c > 'z') && (c < '0' || c > '9') }
 	switch {
 	case p.Project == "":
