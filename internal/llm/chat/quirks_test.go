@@ -42,6 +42,64 @@ func sentMessages(t *testing.T, quirks llm.Quirks, msgs ...*core.Message) string
 	return list
 }
 
+func TestHeadFields(t *testing.T) {
+	type quirks = llm.Quirks
+	for name, tt := range map[string]struct {
+		quirks  quirks
+		efforts string
+		level   llm.ThinkingLevel
+		has, no string
+	}{
+		"plain":          {quirks{}, "", "", `"stream_options":{"include_usage":true},"max_tokens":16384,"tools":`, "prompt_cache_key"},
+		"field":          {quirks{MaxTokensField: "n_predict"}, "", "", `"n_predict":16384`, "max_tokens"},
+		"no usage":       {quirks{NoStreamUsage: true}, "", "", `"stream":true`, "stream_options"},
+		"cache key":      {quirks{CacheKey: true}, "", "", `,"prompt_cache_key":"20260102-030405-abcd",`, ""},
+		"parallel":       {quirks{ParallelCalls: "on"}, "", "", `,"parallel_tool_calls":true,"tools":[`, ""},
+		"serial":         {quirks{ParallelCalls: "off"}, "", "", `,"parallel_tool_calls":false,"tools":[`, ""},
+		"developer":      {quirks{SystemRole: "developer"}, "", "", `"messages":[{"role":"developer","content":"You`, `"system"`},
+		"no system":      {quirks{SystemRole: "user", Alternate: true}, "", "", `\u2028"},{"role":"assistant","content":"Understood."},{"role":"user","content":"hello"}]`, `"system"`},
+		"level":          {quirks{}, "", llm.ThinkMax, `,"reasoning_effort":"high"`, ""},
+		"words":          {quirks{Efforts: "low,max"}, "", llm.ThinkXHigh, `,"reasoning_effort":"max"`, ""},
+		"known":          {quirks{Efforts: "low"}, "low,xhigh", llm.ThinkMax, `,"reasoning_effort":"xhigh"`, ""},
+		"off untold":     {quirks{}, "", llm.ThinkOff, `"stream":true`, "reasoning"},
+		"off by word":    {quirks{ThinkOffWord: "none"}, "", llm.ThinkOff, `,"reasoning_effort":"none"`, ""},
+		"off known":      {quirks{}, "none,low", llm.ThinkOff, `,"reasoning_effort":"none"`, ""},
+		"off as little":  {quirks{}, "minimal,low", llm.ThinkOff, `,"reasoning_effort":"minimal"`, ""},
+		"off is not":     {quirks{ThinksAlways: true}, "", llm.ThinkOff, `,"reasoning_effort":"low"`, ""},
+		"reasoning":      {quirks{ThinkingField: llm.ThinkByReasoning}, "", llm.ThinkHigh, `,"reasoning":{"effort":"high"}`, ""},
+		"reasoning off":  {quirks{ThinkingField: llm.ThinkByReasoning}, "", llm.ThinkOff, `,"reasoning":{"enabled":false}`, ""},
+		"reasoning none": {quirks{ThinkingField: llm.ThinkByReasoning}, "none,low", llm.ThinkOff, `,"reasoning":{"effort":"none"}`, ""},
+		"type":           {quirks{ThinkingField: llm.ThinkByType}, "", llm.ThinkHigh, `,"thinking":{"type":"enabled"}`, "effort"},
+		"type and word":  {quirks{ThinkingField: llm.ThinkByType}, "low,max", llm.ThinkMax, `,"thinking":{"type":"enabled"},"reasoning_effort":"max"`, ""},
+		"type off":       {quirks{ThinkingField: llm.ThinkByType}, "low,max", llm.ThinkOff, `,"thinking":{"type":"disabled"}`, "effort"},
+		"enable":         {quirks{ThinkingField: llm.ThinkByEnable}, "", llm.ThinkLow, `,"enable_thinking":true`, "effort"},
+		"enable off":     {quirks{ThinkingField: llm.ThinkByEnable}, "", llm.ThinkOff, `,"enable_thinking":false`, "effort"},
+		"template":       {quirks{ThinkingField: llm.ThinkByTemplate}, "", llm.ThinkLow, `,"reasoning_effort":"low","chat_template_kwargs":{"enable_thinking":true,"thinking":true,"reasoning_effort":"low"}`, ""},
+		"template off":   {quirks{ThinkingField: llm.ThinkByTemplate}, "", llm.ThinkOff, `,"chat_template_kwargs":{"enable_thinking":false,"thinking":false}`, "effort"},
+		"untold":         {quirks{ThinkingField: llm.ThinkUntold}, "", llm.ThinkHigh, `"stream":true`, "effort"},
+		"no thinker":     {quirks{}, "thinks not", llm.ThinkHigh, `"stream":true`, "effort"},
+	} {
+		s := llmtest.NewServer(t, dialect, func(c *llm.ClientConfig) {
+			c.Quirks = tt.quirks
+			if c.Info.Thinks = tt.efforts != "thinks not"; tt.efforts != "" {
+				c.Info.Efforts = strings.Split(tt.efforts, ",")
+			}
+		}, llmtest.Stream(frames(llmtest.Reply{Text: []string{"ok"}})...))
+		req := hello()
+		req.Thinking = tt.level
+		llmtest.MustAsk(t, s.Model, req)
+		if body := s.Body(0); !strings.Contains(body, tt.has) || tt.no != "" && strings.Contains(body, tt.no) || !json.Valid([]byte(body)) || strings.Contains(body, "temperature") {
+			t.Errorf("%s: %s", name, body)
+		}
+	}
+	s := server(t, llm.Quirks{ParallelCalls: "on"}, piece(`"content":"ok"`), finish("stop"), done)
+	req := hello()
+	req.Tools = nil
+	if llmtest.MustAsk(t, s.Model, req); strings.Contains(s.Body(0), "parallel") {
+		t.Errorf("without tools: %s", s.Body(0))
+	}
+}
+
 func TestTurns(t *testing.T) {
 	const u, a, ok, go1 = `{"role":"user","content":"u"}`, `{"role":"assistant","content":"a"}`, bridgeAssistant, bridgeUser
 	calls := `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"bash","arguments":"{}"}}]}`

@@ -20,10 +20,10 @@ const (
 	closeCallTag = "</tool_call>"
 	// Phi and Granite begin calls with the one, Mistral's models with the other,
 	// and Llama's and Qwen's coder name the function in a tag.
-	callToken      = "<|tool_call|>"
-	closeCallToken = "<|/tool_call|>"
-	callsToken     = "[TOOL_CALLS]"
-	functionTag    = "<function="
+	callMark      = "<|tool_call|>"
+	closeCallMark = "<|/tool_call|>"
+	callsMark     = "[TOOL_CALLS]"
+	functionTag   = "<function="
 )
 
 // textCall is a call that a model wrote into its text.
@@ -109,7 +109,7 @@ func maybeCall(s string) bool {
 
 // marked reports whether s begins with what opens a call, or may yet.
 func marked(s string) bool {
-	for _, word := range []string{openCallTag, callToken, callsToken, functionTag} {
+	for _, word := range []string{openCallTag, callMark, callsMark, functionTag} {
 		if begins(s, word) || strings.HasPrefix(s, word) {
 			return true
 		}
@@ -215,11 +215,11 @@ func (t *textCalls) one(s string) ([]textCall, string) {
 	if strings.HasPrefix(s, functionTag) {
 		return t.function(s)
 	}
-	if body, ok := strings.CutPrefix(s, callToken); ok {
+	if body, ok := strings.CutPrefix(s, callMark); ok {
 		calls, rest := t.one(body)
-		return calls, strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), closeCallToken)
+		return calls, strings.TrimPrefix(strings.TrimLeft(rest, " \t\r\n"), closeCallMark)
 	}
-	if body, ok := strings.CutPrefix(s, callsToken); ok {
+	if body, ok := strings.CutPrefix(s, callsMark); ok {
 		return t.mistral(body)
 	}
 	if body, ok := strings.CutPrefix(s, fence); ok {

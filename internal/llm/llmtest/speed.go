@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func BenchmarkBuild(b *testing.B, format string, fresh func() *wire.Transcript) 
 				msgs = append(msgs, step(i)...)
 			}
 			transcripts := make([]*wire.Transcript, 0, 64)
-			last := append(msgs[:len(msgs):len(msgs)], step(n)...)
+			last := slices.Concat(msgs, step(n))
 			b.ReportAllocs()
 			for b.Loop() {
 				if len(transcripts) == 0 {

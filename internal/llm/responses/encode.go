@@ -216,9 +216,10 @@ func (w *items) block(b *core.Block) {
 }
 
 func (w *items) call(b *core.Block) {
-	kind, field, input := `{"type":"function_call"`, "arguments", ""
-	if text, ok := freeText(b); ok {
-		kind, field, input = `{"type":"custom_tool_call"`, "input", text
+	kind, field := `{"type":"function_call"`, "arguments"
+	input, free := freeText(b)
+	if free {
+		kind, field = `{"type":"custom_tool_call"`, "input"
 		w.custom[b.ID] = true
 	} else {
 		input = wire.Arguments(b.Input)
