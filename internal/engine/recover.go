@@ -11,7 +11,8 @@ import (
 	"garuda/internal/tool"
 )
 
-// Why a conversation was made smaller, as the journal has it.
+// Why a conversation was made smaller, as the journal has it, besides the kinds of
+// errors.
 const (
 	reasonImage  = "image_refused"
 	reasonWindow = "model_window"
@@ -41,8 +42,8 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 	if e.Kind == llm.ErrTooLarge {
 		why, need = "the request is larger than the server takes", t.share(shareOff)
 	}
-	c := compact.Results(t.a.conv.messages, need, t.showsAgain)
-	return t.compacted(c, string(e.Kind), fmt.Sprintf("%s; sending it again with %s cut short", why, count(c.Blocks, "old tool result")))
+	c := compact.Shrink(t.a.conv.messages, need, t.showsAgain)
+	return t.compacted(c, string(e.Kind), why+"; sending it again with "+gaveWay(c))
 }
 
 const (
@@ -90,8 +91,8 @@ func (t *turnRun) fit() {
 	if whole, _ := t.a.conv.estimate(); limit == 0 || whole <= limit {
 		return
 	}
-	c := compact.Results(t.a.conv.messages, t.over(0), t.showsAgain)
-	t.compacted(c, reasonWindow, fmt.Sprintf("cut %s short, so that the conversation fits the model's window", count(c.Blocks, "old tool result")))
+	c := compact.Shrink(t.a.conv.messages, t.over(0), t.showsAgain)
+	t.compacted(c, reasonWindow, "the conversation now fits the model's window with "+gaveWay(c))
 }
 
 // compacted takes up a smaller conversation: first into the journal, so that a
@@ -136,9 +137,22 @@ func hopeless(e *llm.Error, tried bool) error {
 	case e.Image:
 		return fmt.Errorf("%w; the conversation holds no image that could be left out", e)
 	case tried:
-		return fmt.Errorf("%w; old tool results were cut short and it is still too large: begin a new session (/new), or choose a model with a larger window (/models)", e)
+		return fmt.Errorf("%w; what is old was cut short and it is still too large: begin a new session (/new), or choose a model with a larger window (/models)", e)
 	}
-	return fmt.Errorf("%w; there are no tool results to cut short: make the message or its attachments smaller, begin a new session (/new), or choose a model with a larger window (/models)", e)
+	return fmt.Errorf("%w; there is nothing old to cut short: make the message or its attachments smaller, begin a new session (/new), or choose a model with a larger window (/models)", e)
+}
+
+// gaveWay says what is not whole any more.
+func gaveWay(c *compact.Change) string {
+	results := count(c.Blocks-c.Attachments, "old tool result") + " cut short"
+	attachments := count(c.Attachments, "earlier attachment") + " left out"
+	switch {
+	case c.Attachments == 0:
+		return results
+	case c.Attachments == c.Blocks:
+		return attachments
+	}
+	return results + " and " + attachments
 }
 
 func count(n int, what string) string {

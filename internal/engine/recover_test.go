@@ -146,7 +146,7 @@ func TestRecoveryEnds(t *testing.T) {
 		says     string
 	}{
 		{"refused again", append(reading(9, 9, 1, 1, 1, 1), overflow, overflow, says("never")), 0, 8, "still too large"},
-		{"nothing to leave out", []reply{overflow, says("never")}, 0, 1, "there are no tool results to cut short"},
+		{"nothing to leave out", []reply{overflow, says("never")}, 0, 1, "there is nothing old to cut short"},
 		{"image refused again", []reply{image, image, says("never")}, 1, 2, "the newest image was left out"},
 		{"no image at all", []reply{image, says("never")}, 0, 1, "no image that could be left out"},
 		{"too large after an image", append(reading(9), image, overflow, says("never")), 1, 3, "still too large"},
@@ -167,6 +167,20 @@ func TestRecoveryEnds(t *testing.T) {
 				t.Errorf("%d requests, want %d", n, tc.requests)
 			}
 		})
+	}
+}
+
+// An attachment that no server takes does not stand in the way for ever: it fails
+// its own message, and gives way with the next one.
+func TestTooLargeAttachmentFailsOneMessage(t *testing.T) {
+	tooLarge := refused(llm.ErrTooLarge, 0)
+	b := newBench(t, Config{}, nil, tooLarge, tooLarge, says("fine"))
+	b.s.Submit(Prompt{Text: "see", Attachments: []core.Block{{Type: core.BlockImage, MediaType: "image/png", Data: make([]byte, 1<<20)}}})
+	if r := b.ended(); r.End != core.EndError || !strings.Contains(r.Err.Error(), "nothing old to cut short") {
+		t.Fatalf("ended %s: %v", r.End, r.Err)
+	}
+	if r := b.turn("never mind"); r.End != core.EndDone || hasImage(b.model.sent()[2].Messages[0]) {
+		t.Errorf("ended %s: %v", r.End, r.Err)
 	}
 }
 
@@ -286,7 +300,7 @@ func TestSmallerModel(t *testing.T) {
 		}
 	}
 	b.turn("and next")
-	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so old tool results", "cut 1 old tool result short,"} {
+	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so old tool results", "now fits the model's window with 1 old tool result cut short"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said in\n%s", want, said)
 		}

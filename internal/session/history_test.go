@@ -252,7 +252,8 @@ func sample(t testing.TB) []byte {
 	f := newFixture(t)
 	recs := turn(1)
 	recs = append(recs, &Model{Model: "openai/b"}, user("key "+secret), answer(think("x"), call("a"), call("b")), results("a", "b"),
-		&Continue{Message: core.UserText("go on"), MaxTokens: 32000}, answer(core.Text("ok")), &Note{Text: "n", Kind: "stopped"})
+		&Continue{Message: core.UserText("go on"), MaxTokens: 32000}, answer(core.Text("ok")), &Note{Text: "n", Kind: "stopped"},
+		&Thinking{Choice: "high"}, compacted(Placed{At: 6, Message: &core.Message{Role: core.RoleUser, Blocks: append(shorter("a").Blocks, shorter("b").Blocks...)}}))
 	f.write(t, testID, append(recs, turn(2)...)...)
 	return []byte(read(t, f.path(testID)))
 }

@@ -4,7 +4,7 @@
 //
 // Its functions are pure. They never change a message, but put another one in its
 // place; every message that need not change keeps its address, and with it its
-// encoding. They never touch what a person wrote.
+// encoding. They never touch the words of a person or a model.
 package compact
 
 import (
@@ -23,8 +23,9 @@ type Change struct {
 	Messages []*core.Message
 	// Placed are those of Messages that stand where others stood, in order.
 	Placed []session.Placed
-	// Blocks counts what gave way, Saved the bytes that this saves.
-	Blocks, Saved int
+	// Blocks counts what gave way, Attachments those of them that came with a
+	// person's words; Saved is how many bytes that saves.
+	Blocks, Attachments, Saved int
 }
 
 // begin is the conversation before anything gives way.

@@ -29,11 +29,12 @@ type candidate struct {
 	use       core.Block
 }
 
-// Results leaves out the largest tool results until this many bytes are saved, or
-// nothing is left to leave out: first of the steps before the newest four, then of
-// those, and only then of the newest one. readAgain says of a tool whether making
-// the same call again shows the same and changes nothing.
-func Results(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *Change {
+// Shrink cuts the largest tool results short until this many bytes are saved:
+// first of the steps before the newest four, then of those, and only then of the
+// newest one. Where that is not enough, images and documents that came with
+// earlier messages of a person give way, the oldest first. readAgain says of a tool
+// whether making the same call again shows the same and changes nothing.
+func Shrink(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *Change {
 	c := begin(msgs)
 	for _, tier := range tiers(msgs) {
 		slices.SortFunc(tier, func(a, b candidate) int {
@@ -49,7 +50,27 @@ func Results(msgs []*core.Message, bytes int, readAgain func(tool string) bool) 
 			}
 		}
 	}
+	c.attachments(bytes)
 	return c
+}
+
+// attachments lets the pictures that came with a person's words give way, but not
+// those of the newest message.
+func (c *Change) attachments(bytes int) {
+	newest := len(c.Messages) - 1
+	for newest >= 0 && !speaks(c.Messages[newest]) {
+		newest--
+	}
+	for at := 0; at < newest && c.Saved < bytes; at++ {
+		before := c.Blocks
+		c.notes(at, func(b *core.Block) bool { return isPicture(b) && len(b.Data) > wholeUpTo }, "to make room")
+		c.Attachments += c.Blocks - before
+	}
+}
+
+// speaks reports whether a message is a person's, and not only results.
+func speaks(m *core.Message) bool {
+	return m.Role == core.RoleUser && slices.ContainsFunc(m.Blocks, func(b core.Block) bool { return b.Type != core.BlockToolResult })
 }
 
 // tiers are the results that are long enough to be cut, those first that are
