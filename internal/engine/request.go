@@ -141,7 +141,7 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 	booked := unreported(info.Spec, r, info.Price.Known)
 	t.lastCost = info.Price.Cost(core.Usage{})
 	if err == nil {
-		t.lastCost = costOf(info, resp)
+		t.lastCost = resp.Cost(info.Price)
 		booked.Cost = t.lastCost
 	}
 	if reported {

@@ -5,7 +5,6 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
-	"garuda/internal/llm"
 )
 
 // unreported is a request to a model of which nobody said what it used: all of
@@ -15,10 +14,6 @@ func unreported(spec string, r turn.Reservation, priced bool) ModelUsage {
 		Spec: spec, Usage: core.Usage{Unreported: r.Tokens}, Cost: core.Cost{Known: priced}, UnreportedUSD: r.USD, Requests: 1,
 	}
 }
-
-// costOf is what a response cost: what the provider says it billed, else what its
-// usage comes to at the model's price.
-func costOf(info *llm.Info, resp *llm.Response) core.Cost { return resp.Cost(info.Price) }
 
 // allKnown reports whether the cost of every model is known; of none it is.
 func allKnown(models core.ByModel) bool {
