@@ -15,6 +15,7 @@ import (
 	"garuda/internal/tool"
 	"garuda/internal/tools/fileedit"
 	"garuda/internal/tools/fileread"
+	"garuda/internal/tools/git"
 	"garuda/internal/tools/search"
 	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
@@ -22,7 +23,7 @@ import (
 
 // allTools are the tools that this version has.
 func allTools(s *System) []tool.Tool {
-	return slices.Concat(fileread.New(), fileedit.New(), search.New(), shell.New(shell.Options{SpillThrough: s.redacted}))
+	return slices.Concat(fileread.New(), fileedit.New(), search.New(), git.New(), shell.New(shell.Options{SpillThrough: s.redacted}))
 }
 
 // redacted takes secrets out of what goes to the disk through it.
@@ -149,11 +150,16 @@ func (s *System) Call(ctx context.Context, use core.Block) *tool.CallResult {
 	return s.byHand.Run(ctx, s.byHand.Prepare(ctx, use), 0, tool.Observer{})
 }
 
-// Explain says what would be decided about a call, running nothing. The error is
-// for a call that would fail before it is decided.
+// Explain says what would be decided about a call, running nothing. What lies
+// outside the project is refused by every tool, before any rule: row 0. The error
+// is for a call that would fail before it is decided in another way.
 func (s *System) Explain(ctx context.Context, use core.Block) (*tool.Decision, error) {
 	p := s.newPipeline()
 	prep := p.Prepare(ctx, use)
+	var outside *workspace.OutsideError
+	if errors.As(prep.PlanError(), &outside) {
+		return &tool.Decision{Outcome: tool.Deny, By: "workspace", Reason: outside.Error()}, nil
+	}
 	if err := prep.Failed(); err != "" {
 		return nil, errors.New(err)
 	}

@@ -1,5 +1,5 @@
 // Package fileread holds the tools that look at single files and folders
-// without changing anything: read_file and list_dir.
+// without changing anything: read_file, read_many_files and list_dir.
 //
 // They reach files only through package workspace, start no process, and decide
 // nothing: what may be read is decided before they run, and what a listing may
@@ -15,7 +15,7 @@ import (
 )
 
 // New returns the tools of this package.
-func New() []tool.Tool { return []tool.Tool{readFile{}, listDir{}} }
+func New() []tool.Tool { return []tool.Tool{readFile{}, readManyFiles{}, listDir{}} }
 
 // decode reads a call's input, which has already passed the tool's schema.
 func decode[T any](input json.RawMessage) (*T, error) {

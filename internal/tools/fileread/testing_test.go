@@ -16,5 +16,6 @@ var (
 	newEnv    = tooltest.NewEnv
 	write     = tooltest.Write
 	mustRun   = tooltest.MustRun
+	run       = tooltest.Run
 	wantError = tooltest.WantError
 )

@@ -1,0 +1,148 @@
+package git
+
+import (
+	"context"
+	_ "embed" // for the description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"garuda/internal/tool"
+)
+
+//go:embed git_status.md
+var statusDescription string
+
+type status struct{}
+
+type statusInput struct{}
+
+func (status) Spec() *tool.Spec {
+	return &tool.Spec{
+		Name: "git_status", Description: strings.TrimSpace(statusDescription), Class: tool.ClassRead, Set: "git",
+		Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+	}
+}
+
+func (status) Plan(_ context.Context, env *tool.Env, _ json.RawMessage) (*tool.Plan, error) {
+	at := &place{}
+	return planAt(env, "", at, at)
+}
+
+func (status) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	at, ok := c.Plan.Input.(*place)
+	if !ok {
+		return nil, errors.New("the plan is of another tool")
+	}
+	return outcome(runStatus(ctx, c.Env, at))
+}
+
+func runStatus(ctx context.Context, env *tool.Env, at *place) (*tool.Output, error) {
+	r, err := open(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := r.read(ctx, listLimit, append([]string{"status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--untracked-files=normal", "--ignore-submodules=dirty"},
+		at.pathspec(env.Workspace.Root(), nil)...)...)
+	if err != nil {
+		return nil, err
+	}
+	head, files := readStatus(raw)
+	const most = 500
+	left := 0
+	if len(files) > most {
+		left = len(files) - most
+		files = files[:most]
+	}
+	body := head
+	switch {
+	case len(files) == 0:
+		body += "\nNothing is changed."
+	default:
+		body += "\n" + strings.Join(files, "\n")
+	}
+	if left > 0 {
+		body += fmt.Sprintf("\n[%d more]", left)
+	}
+	out := answer(body, "", nil)
+	out.Summary = fmt.Sprintf("%d changed", len(files)+left)
+	return out, nil
+}
+
+// readStatus puts the second porcelain format into words.
+func readStatus(raw string) (head string, files []string) {
+	branch, upstream, distance, commit, stash := "", "", "", "", ""
+	fields := strings.Split(raw, "\x00")
+	for i := 0; i < len(fields); i++ {
+		line := fields[i]
+		switch {
+		case strings.HasPrefix(line, "# branch.oid "):
+			commit = strings.TrimPrefix(line, "# branch.oid ")
+		case strings.HasPrefix(line, "# branch.head "):
+			branch = strings.TrimPrefix(line, "# branch.head ")
+		case strings.HasPrefix(line, "# branch.upstream "):
+			upstream = strings.TrimPrefix(line, "# branch.upstream ")
+		case strings.HasPrefix(line, "# branch.ab "):
+			distance = strings.TrimPrefix(line, "# branch.ab ")
+		case strings.HasPrefix(line, "# stash "):
+			stash = strings.TrimPrefix(line, "# stash ")
+		case strings.HasPrefix(line, "1 "):
+			files = append(files, inWords(line, 8, "")...)
+		case strings.HasPrefix(line, "2 ") && i+1 < len(fields):
+			i++
+			files = append(files, inWords(line, 9, fields[i])...)
+		case strings.HasPrefix(line, "u "):
+			if parts := strings.SplitN(line, " ", 11); len(parts) == 11 {
+				files = append(files, "conflict: "+parts[10])
+			}
+		case strings.HasPrefix(line, "? "):
+			files = append(files, "untracked: "+line[2:])
+		}
+	}
+	return branchLine(branch, commit, upstream, distance, stash), files
+}
+
+// inWords tells what happened to one file in the index and in the work tree.
+func inWords(line string, before int, from string) []string {
+	parts := strings.SplitN(line, " ", before+1)
+	if len(parts) <= before || len(parts[1]) != 2 {
+		return nil
+	}
+	name := parts[before]
+	var out []string
+	for i, where := range []string{"staged ", ""} {
+		what, ok := map[byte]string{'M': "modified", 'T': "type changed", 'A': "new", 'D': "deleted", 'R': "renamed", 'C': "copied"}[parts[1][i]]
+		switch {
+		case !ok:
+		case from != "" && (parts[1][i] == 'R' || parts[1][i] == 'C'):
+			out = append(out, where+what+": "+from+" → "+name)
+		default:
+			out = append(out, where+what+": "+name)
+		}
+	}
+	return out
+}
+
+func branchLine(branch, commit, upstream, distance, stash string) string {
+	const short = 10
+	s := "On branch " + branch
+	if branch == "(detached)" {
+		s = "On no branch, at " + commit[:min(short, len(commit))]
+	}
+	if commit == "(initial)" {
+		s += ", without a commit yet"
+	}
+	if upstream != "" {
+		var ahead, behind int
+		if n, _ := fmt.Sscanf(distance, "+%d -%d", &ahead, &behind); n == 2 {
+			s += fmt.Sprintf(", %d ahead and %d behind %s", ahead, behind, upstream)
+		} else {
+			s += ", upstream " + upstream + " (gone)"
+		}
+	}
+	if stash != "" {
+		s += ", " + stash + " stashed"
+	}
+	return s + "."
+}
