@@ -9,7 +9,7 @@ import (
 // ClientConfig is what every wire format's New takes.
 type ClientConfig struct {
 	Info *Info
-	// BaseURL ends before /chat/completions, /responses, /v1/messages.
+	// BaseURL ends before /chat/completions, /responses, /v1/messages, /v1beta/models.
 	BaseURL string
 	// Key is the API key, or empty for a server that wants none.
 	Key string
