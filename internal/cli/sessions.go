@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -125,6 +126,9 @@ func newSessionsExport(f *Factory) *cobra.Command {
 		}
 		if to == "" {
 			return session.Export(f.foreign(), h)
+		}
+		if !filepath.IsLocal(to) {
+			return usagef("export to %s: -o writes below the folder only; elsewhere: garuda sessions export %s > %s", to, args[0], to)
 		}
 		err = session.ExportFile(sys.State(), to, h)
 		if errors.Is(err, fs.ErrExist) {

@@ -262,6 +262,9 @@ func TestUnattendedSaysHow(t *testing.T) {
 	e := newEngine(t, unattendedSession)
 	for text, want := range map[string]string{
 		"make test":     "--allow 'bash(make test)'",
+		"sh test.sh":    "--allow 'bash(sh test.sh)'",
+		"make; ls; tar": "--allow 'bash(make)' --allow 'bash(tar)', or everything",
+		"a; b; c; d":    "can allow everything",
 		"x=1 make":      "--yolo",
 		"rm -rf src":    "Only a person",
 		"echo \u202e x": "Only a person",
@@ -270,9 +273,13 @@ func TestUnattendedSaysHow(t *testing.T) {
 			t.Errorf("%s: %s by %s: %s", text, d.Outcome, d.By, d.Reason)
 		}
 	}
-	// The rule that is named is enough.
-	if d := newEngine(t, configure(unattendedSession, allowing("bash(make test)"))).Decide(command("make test")); d.Outcome != tool.Allow {
-		t.Errorf("with the rule: %s", d.Reason)
+	// The rules that are named are enough.
+	for text, rules := range map[string][]string{
+		"make test": {"bash(make test)"}, "sh test.sh": {"bash(sh test.sh)"}, "make; ls; tar": {"bash(make)", "bash(tar)"},
+	} {
+		if d := newEngine(t, configure(unattendedSession, allowing(rules...))).Decide(command(text)); d.Outcome != tool.Allow {
+			t.Errorf("%s with the rules: %s", text, d.Reason)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"garuda/internal/policy/shellscan"
@@ -37,15 +38,33 @@ func (s *situation) unattended(d *tool.Decision) *tool.Decision {
 	case d.Row == 6:
 		hint += ". Only a person can allow this, in a session with a terminal"
 	default:
-		if example := s.projectRule(); example != "" {
-			hint += fmt.Sprintf(". The user can allow it with --allow '%s', or everything that nothing forbids with --yolo",
-				strings.ReplaceAll(example, "'", `'\''`))
+		if flags := s.allowFlags(); flags != "" {
+			hint += ". The user can allow it with " + flags + ", or everything that nothing forbids with --yolo"
 		} else {
 			hint += ". The user can allow everything that nothing forbids with --yolo"
 		}
 	}
 	d.Reason = d.Reason + ", and " + hint
 	return d
+}
+
+// maxAllowFlags is how many rules a person can be expected to type for one call.
+const maxAllowFlags = 3
+
+// allowFlags are the flags that would allow the call in the next run, or "".
+func (s *situation) allowFlags() string {
+	rules := s.sessionRules()
+	if s.class == tool.ClassCommand {
+		rules = s.commandRules()
+	}
+	if len(rules) > maxAllowFlags {
+		return ""
+	}
+	flags := make([]string, len(rules))
+	for i, rule := range rules {
+		flags[i] = "--allow '" + strings.ReplaceAll(rule, "'", `'\''`) + "'"
+	}
+	return strings.Join(flags, " ")
 }
 
 // whyAsk is the reason of row 13.
@@ -229,7 +248,16 @@ func (s *situation) projectRule() string {
 	if len(s.scriptFiles()) > 0 {
 		return "" // a rule in settings would not notice a changed script
 	}
-	rule := ""
+	if rules := s.commandRules(); len(rules) == 1 {
+		return rules[0]
+	}
+	return ""
+}
+
+// commandRules allow the simple commands that no rule covers, one each; none
+// where a part of the call cannot be allowed by rules.
+func (s *situation) commandRules() []string {
+	var rules []string
 	for _, script := range s.scripts {
 		for _, c := range script.Commands {
 			if c.Via != nil || !s.outside && script.ReadOnly(c) == "" {
@@ -239,22 +267,24 @@ func (s *situation) projectRule() string {
 				continue
 			}
 			text, ok := shellscan.QuotePattern(c.Words)
-			if !ok || rule != "" || c.Never != "" {
-				return ""
+			if !ok || c.Never != "" {
+				return nil
 			}
 			p, never, err := shellscan.CompilePattern(text)
 			if err != nil || never != "" || !p.Covers(c) {
-				return ""
+				return nil
 			}
-			rule = s.tool + "(" + text + ")"
+			if rule := s.tool + "(" + text + ")"; !slices.Contains(rules, rule) {
+				rules = append(rules, rule)
+			}
 		}
 	}
 	for i := range s.writes {
 		if t := &s.writes[i]; t.redirect || t.unknown {
 			if _, ok := s.coveredWrite(t); !ok {
-				return ""
+				return nil
 			}
 		}
 	}
-	return rule
+	return rules
 }

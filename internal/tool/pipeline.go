@@ -52,12 +52,16 @@ type Prepared struct {
 	tool    Tool
 	input   json.RawMessage
 	failure *CallResult
+	planErr error
 }
 
 // Batchable reports whether the call may run beside other calls.
 func (p *Prepared) Batchable() bool {
 	return p.Plan != nil && p.Plan.ReadOnly && p.Plan.Parallel && !p.Plan.Alone
 }
+
+// PlanError is why the tool could make no plan; nil where it did, or was not asked.
+func (p *Prepared) PlanError() error { return p.planErr }
 
 // Failed is why the call cannot run at all, or "".
 func (p *Prepared) Failed() string {
@@ -102,6 +106,7 @@ func (p *Pipeline) Prepare(ctx context.Context, use core.Block) *Prepared {
 	prep.input = input
 	plan, err := guarded(use.Name, func() (*Plan, error) { return t.Plan(ctx, p.Env, input) })
 	if err != nil {
+		prep.planErr = err
 		return fail(failed(use.Name, err))
 	}
 	prep.Plan = plan
