@@ -17,7 +17,7 @@ type conversation struct {
 	// place of the images of which a blind one would see nothing.
 	sent  []*core.Message
 	blind bool
-	bytes int // of all that is sent, roughly as they go over the wire
+	bytes int // of all that is sent, as they fill the model's context
 	// fixedBytes is the size of system prompt and tool list.
 	fixedBytes int
 	estimator  turn.Estimator
@@ -35,7 +35,7 @@ func (c *conversation) append(m *core.Message) (unseen int) {
 		m, unseen = compact.Unseen(m)
 		c.sent = append(c.sent, m)
 	}
-	c.bytes += compact.Size(m)
+	c.bytes += compact.Context.Size(m)
 	return unseen
 }
 

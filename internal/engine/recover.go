@@ -37,12 +37,11 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 		c := compact.Refused(t.a.conv.messages, path)
 		return t.compacted(c, reasonImage, fmt.Sprintf("the model refused an image; sending the message again without %s", count(c.Blocks, "image")))
 	}
-	why := "the request is larger than the model's window"
-	need := t.over(e.Window)
+	why, measure, need := "the request is larger than the model's window", compact.Context, t.over(e.Window)
 	if e.Kind == llm.ErrTooLarge {
-		why, need = "the request is larger than the server takes", t.share(shareOff)
+		why, measure, need = "the request is larger than the server takes", compact.Wire, t.bodyShare()
 	}
-	c := compact.Shrink(t.a.conv.messages, need, t.showsAgain)
+	c := compact.Shrink(t.a.conv.messages, measure, need, t.showsAgain)
 	return t.compacted(c, string(e.Kind), why+"; sending it again with "+gaveWay(c))
 }
 
@@ -52,9 +51,19 @@ const (
 	shareOff, margin = 0.4, 0.1
 )
 
-// share is a part of the request in bytes.
+// share is a part of what fills the context, in bytes.
 func (t *turnRun) share(part float64) int {
 	return int(part * float64(t.a.conv.fixedBytes+t.a.conv.bytes))
+}
+
+// bodyShare is how many bytes of the request's body are to go where the server
+// takes no such large one.
+func (t *turnRun) bodyShare() int {
+	n := t.a.conv.fixedBytes
+	for _, m := range t.a.conv.sent {
+		n += compact.Wire.Size(m)
+	}
+	return int(shareOff * float64(n))
 }
 
 // over is by how many bytes the request is too large for a window, with a margin;
@@ -91,7 +100,7 @@ func (t *turnRun) fit() {
 	if whole, _ := t.a.conv.estimate(); limit == 0 || whole <= limit {
 		return
 	}
-	c := compact.Shrink(t.a.conv.messages, t.over(0), t.showsAgain)
+	c := compact.Shrink(t.a.conv.messages, compact.Context, t.over(0), t.showsAgain)
 	t.compacted(c, reasonWindow, "the conversation now fits the model's window with "+gaveWay(c))
 }
 

@@ -308,7 +308,7 @@ func TestSmallerModel(t *testing.T) {
 	sent := small.sent()
 	size := 0
 	for _, m := range sent[0].Messages {
-		size += compact.Size(m)
+		size += compact.Context.Size(m)
 	}
 	if size/4 > 20_000-4096 {
 		t.Errorf("about %d tokens were sent", size/4)

@@ -26,10 +26,14 @@ type Change struct {
 	// Blocks counts what gave way, Attachments those of them that came with a
 	// person's words; Saved is how many bytes that saves.
 	Blocks, Attachments, Saved int
+
+	measure Measure
 }
 
 // begin is the conversation before anything gives way.
-func begin(msgs []*core.Message) *Change { return &Change{Messages: slices.Clone(msgs)} }
+func begin(msgs []*core.Message, measure Measure) *Change {
+	return &Change{Messages: slices.Clone(msgs), measure: measure}
+}
 
 // put lets a block give way to another one.
 func (c *Change) put(at, block int, with core.Block) {
@@ -41,27 +45,49 @@ func (c *Change) put(at, block int, with core.Block) {
 		c.Messages[at] = m
 	}
 	m := c.Messages[at]
-	c.Saved += blockSize(&m.Blocks[block]) - blockSize(&with)
+	c.Saved += c.measure.block(&m.Blocks[block]) - c.measure.block(&with)
 	c.Blocks++
 	m.Blocks[block] = with
+}
+
+// Measure is what is meant by size. Both count text in bytes.
+type Measure int
+
+const (
+	// Wire is what a request's body holds: the data of images in base64.
+	Wire Measure = iota
+	// Context is what fills a model's context, in bytes of text that would fill as
+	// much. An image is scaled down to what the model sees and costs about the same
+	// whatever its data: up to 1,600 tokens, of four bytes each. A document is taken
+	// for as large as its data, for want of a look into it.
+	Context
+)
+
+func (of Measure) data(b *core.Block) int {
+	const image = 1_600 * 4
+	n := len(b.Data) * 4 / 3
+	if of == Context && b.Type == core.BlockImage {
+		n = min(n, image)
+	}
+	return n
 }
 
 // overhead is about what a block's JSON costs around its text, in bytes.
 const overhead = 40
 
-// Size is about how many bytes a message takes in a request.
-func Size(m *core.Message) int {
+// Size is about how large a message is in a request.
+func (of Measure) Size(m *core.Message) int {
 	n := overhead
 	for i := range m.Blocks {
-		n += blockSize(&m.Blocks[i])
+		n += of.block(&m.Blocks[i])
 	}
 	return n
 }
 
-func blockSize(b *core.Block) int {
-	n := overhead + len(b.Text) + len(b.Input) + len(b.Name) + len(b.ID) + len(b.Opaque) + len(b.Data)*4/3
+func (of Measure) block(b *core.Block) int {
+	n := overhead + len(b.Text) + len(b.Input) + len(b.Name) + len(b.ID) + len(b.Opaque) + of.data(b)
 	for i := range b.Content {
-		n += blockSize(&b.Content[i])
+		n += of.block(&b.Content[i])
 	}
 	return n
 }

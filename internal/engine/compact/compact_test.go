@@ -58,7 +58,7 @@ func TestShrinkInOrder(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			msgs := talk(tc.sizes...)
-			c := Shrink(msgs, tc.bytes, reads)
+			c := Shrink(msgs, Wire, tc.bytes, reads)
 			var got []int
 			for _, p := range c.Placed {
 				got = append(got, p.At/2-1)
@@ -90,7 +90,7 @@ func TestAttachmentsGiveWayLast(t *testing.T) {
 		{"the oldest attachment", 8_000, []int{0, 6}, 1},
 		{"all but the newest message's", 1_000_000, []int{0, 2, 6}, 2},
 	} {
-		c := Shrink(msgs, tc.bytes, reads)
+		c := Shrink(msgs, Wire, tc.bytes, reads)
 		var at []int
 		for _, p := range c.Placed {
 			at = append(at, p.At)
@@ -129,7 +129,7 @@ func TestWhatStandsForAResult(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			msgs := []*core.Message{core.UserText("go"), assistant(tc.use), user(tc.result)}
-			c := Shrink(msgs, 1, reads)
+			c := Shrink(msgs, Wire, 1, reads)
 			got := c.Messages[2].Blocks[0]
 			if got.ResultText() != tc.want || got.IsError != tc.result.IsError || got.ID != "1" {
 				t.Errorf("%v %q", got.IsError, got.ResultText())
@@ -146,15 +146,15 @@ func TestShrinkProperties(t *testing.T) {
 		msgs, wanted := anyTalk(t), rapid.IntRange(0, 60_000).Draw(t, "bytes")
 		before := 0
 		for _, m := range msgs {
-			before += Size(m)
+			before += Wire.Size(m)
 		}
-		c := Shrink(msgs, wanted, reads)
+		c := Shrink(msgs, Wire, wanted, reads)
 		if _, mends := core.Validate(c.Messages); len(mends) > 0 {
 			t.Fatalf("needs mending: %q", mends)
 		}
 		after, placed := 0, 0
 		for i, m := range c.Messages {
-			after += Size(m)
+			after += Wire.Size(m)
 			if placed < len(c.Placed) && c.Placed[placed].At == i {
 				placed++
 			} else if m != msgs[i] {
@@ -168,7 +168,7 @@ func TestShrinkProperties(t *testing.T) {
 			t.Fatalf("saved %d bytes and says %d", before-after, c.Saved)
 		}
 		if c.Saved < wanted {
-			if more := Shrink(c.Messages, wanted, reads); more.Blocks > 0 {
+			if more := Shrink(c.Messages, Wire, wanted, reads); more.Blocks > 0 {
 				t.Fatalf("%d results more could have given way, or gave way twice", more.Blocks)
 			}
 		}
@@ -249,6 +249,20 @@ func TestRefusedImages(t *testing.T) {
 	}
 	if c := Refused([]*core.Message{core.UserText("x")}, "messages.0.content.0"); c.Blocks != 0 || c.Placed != nil {
 		t.Errorf("words gave way: %+v", c)
+	}
+}
+
+// What fills a context is not what fills a request.
+func TestMeasures(t *testing.T) {
+	m := user(core.Block{Type: core.BlockImage, Data: make([]byte, 3_000_000)})
+	if wire, context := Wire.Size(m), Context.Size(m); wire < 4_000_000 || context > 7_000 {
+		t.Errorf("%d bytes on the wire, %d in the context", wire, context)
+	}
+	small, doc := user(core.Block{Type: core.BlockImage, Data: make([]byte, 30)}), user(core.Block{Type: core.BlockDocument, Data: make([]byte, 300_000)})
+	for _, m := range []*core.Message{small, doc, core.UserText("words")} {
+		if wire, context := Wire.Size(m), Context.Size(m); wire != context {
+			t.Errorf("%s: %d bytes on the wire, %d in the context", m.Blocks[0].Type, wire, context)
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // all of the last message that has any.
 func Refused(msgs []*core.Message, path string) *Change {
 	const why = "the model's server did not take it"
-	c := begin(msgs)
+	c := begin(msgs, Wire)
 	if at, block, inner, ok := place(path); ok && at < len(msgs) {
 		if block < len(msgs[at].Blocks) {
 			b := msgs[at].Blocks[block]
@@ -69,7 +69,7 @@ func place(path string) (at, block, inner int, ok bool) {
 // Unseen is the message as a model gets it that cannot see: its images are notes.
 // One without images is returned as it is.
 func Unseen(m *core.Message) (*core.Message, int) {
-	c := begin([]*core.Message{m})
+	c := begin([]*core.Message{m}, Wire)
 	c.notes(0, isImage, "this model cannot see images")
 	return c.Messages[0], c.Blocks
 }

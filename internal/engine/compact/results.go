@@ -34,9 +34,9 @@ type candidate struct {
 // newest one. Where that is not enough, images and documents that came with
 // earlier messages of a person give way, the oldest first. readAgain says of a tool
 // whether making the same call again shows the same and changes nothing.
-func Shrink(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *Change {
-	c := begin(msgs)
-	for _, tier := range tiers(msgs) {
+func Shrink(msgs []*core.Message, measure Measure, bytes int, readAgain func(tool string) bool) *Change {
+	c := begin(msgs, measure)
+	for _, tier := range c.tiers() {
 		slices.SortFunc(tier, func(a, b candidate) int {
 			return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.at, b.at), cmp.Compare(a.block, b.block))
 		})
@@ -45,7 +45,7 @@ func Shrink(msgs []*core.Message, bytes int, readAgain func(tool string) bool) *
 				return c
 			}
 			short := shortened(&r.use, &c.Messages[r.at].Blocks[r.block], readAgain)
-			if blockSize(&short) < r.size {
+			if measure.block(&short) < r.size {
 				c.put(r.at, r.block, short)
 			}
 		}
@@ -75,13 +75,14 @@ func speaks(m *core.Message) bool {
 
 // tiers are the results that are long enough to be cut, those first that are
 // needed least.
-func tiers(msgs []*core.Message) [3][]candidate {
+func (c *Change) tiers() [3][]candidate {
 	var out [3][]candidate
+	msgs := c.Messages
 	step := 0
 	var results []candidate // of the step that is looked at, until its calls are met
 	for i := len(msgs) - 1; i >= 0; i-- {
 		if msgs[i].Role == core.RoleUser {
-			results = append(results, resultsIn(msgs[i], i)...)
+			results = append(results, c.resultsIn(i)...)
 			continue
 		}
 		tier := 0
@@ -106,12 +107,12 @@ func tiers(msgs []*core.Message) [3][]candidate {
 	return out
 }
 
-func resultsIn(m *core.Message, at int) []candidate {
+func (c *Change) resultsIn(at int) []candidate {
 	var out []candidate
-	for k := range m.Blocks {
-		b := &m.Blocks[k]
+	for k := range c.Messages[at].Blocks {
+		b := &c.Messages[at].Blocks[k]
 		if b.Type == core.BlockToolResult && (utf8.RuneCountInString(b.ResultText()) > wholeUpTo || hasData(b)) {
-			out = append(out, candidate{at: at, block: k, size: blockSize(b)})
+			out = append(out, candidate{at: at, block: k, size: c.measure.block(b)})
 		}
 	}
 	return out
