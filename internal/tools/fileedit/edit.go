@@ -17,12 +17,15 @@ type replacement struct {
 	all       bool
 }
 
-// editCall is a planned change of one file by replacements.
+// editCall is a planned change of parts of one file.
 type editCall struct {
 	path workspace.Path
-	list []replacement
-	// numbered: errors name the replacement by its number.
-	numbered bool
+	// change works out the edits; say is the result's first line.
+	change func(e *edited) error
+	say    func(e *edited) string
+	// again is true for a change that may be made on a file that changed after
+	// it was planned, if it then is still one change at one place.
+	again bool
 	// planned is nil when the file may not be read.
 	planned *edited
 }
@@ -41,14 +44,31 @@ type edited struct {
 	stale bool
 }
 
-// planEdits plans the replacements of the text of one file, each on the result
-// of the one before.
-func planEdits(env *tool.Env, path string, list []replacement, numbered bool) (*tool.Plan, error) {
+// planReplacements plans replacements in one file, each on the result of the one
+// before. numbered errors name the replacement.
+func planReplacements(env *tool.Env, path string, list []replacement, numbered bool) (*tool.Plan, error) {
+	call := &editCall{again: len(list) == 1}
+	call.change = func(e *edited) error { return replaceAll(e, call.path.Rel, list, numbered) }
+	call.say = func(e *edited) string {
+		at := make([]int, len(e.edits))
+		for i, edit := range e.edits {
+			at[i] = edit.Start
+		}
+		n := "1 replacement"
+		if e.replaced > 1 {
+			n = fmt.Sprintf("%d replacements", e.replaced)
+		}
+		return fmt.Sprintf("Edited %s: %s at %s.", call.path.Rel, n, atLines(e.text.LF, at))
+	}
+	return call.plan(env, path)
+}
+
+func (call *editCall) plan(env *tool.Env, path string) (*tool.Plan, error) {
 	p, err := env.Workspace.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	call := &editCall{path: p, list: list, numbered: numbered}
+	call.path = p
 	if !mayLookInside(env, p) {
 		return &tool.Plan{Target: p.Rel, Input: call, Effects: effectsOf([]workspace.Path{p})}, nil
 	}
@@ -68,14 +88,14 @@ func planEdits(env *tool.Env, path string, list []replacement, numbered bool) (*
 	}, nil
 }
 
-// work makes the replacements in the file's contents, in memory.
+// work makes the change in the file's contents, in memory.
 func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, error) {
 	p := call.path
 	e, err := readForEdit(env, p, was)
 	if err != nil {
 		return nil, err
 	}
-	if err := call.replace(e); err != nil {
+	if err := call.change(e); err != nil {
 		return nil, err
 	}
 	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
@@ -98,17 +118,17 @@ func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edi
 	return &edited{was: was, text: workspace.Decode(was.Raw), stale: state == workspace.Changed}, nil
 }
 
-// replace makes every replacement, or none.
-func (call *editCall) replace(e *edited) error {
-	patterns := make([]string, 0, len(call.list))
-	for _, r := range call.list {
+// replaceAll makes every replacement, or none. name is the file's, for errors.
+func replaceAll(e *edited, name string, list []replacement, numbered bool) error {
+	patterns := make([]string, 0, len(list))
+	for _, r := range list {
 		patterns = append(patterns, r.old)
 	}
 	d := newDraft(e.text.LF, newIndex(e.text.LF, patterns))
-	for i, r := range call.list {
-		n, err := call.one(d, e, r)
-		if err != nil && call.numbered {
-			return fmt.Errorf("edit %d of %d: %w; nothing was written", i+1, len(call.list), err)
+	for i, r := range list {
+		n, err := r.makeIn(d, name, e.stale)
+		if err != nil && numbered {
+			return fmt.Errorf("edit %d of %d: %w; nothing was written", i+1, len(list), err)
 		}
 		if err != nil {
 			return err
@@ -122,8 +142,8 @@ func (call *editCall) replace(e *edited) error {
 	return nil
 }
 
-// one makes one replacement and says in how many places.
-func (call *editCall) one(d *draft, e *edited, r replacement) (int, error) {
+// makeIn makes one replacement and says in how many places.
+func (r replacement) makeIn(d *draft, name string, stale bool) (int, error) {
 	old, with := r.old, r.with
 	if old == "" {
 		return 0, errors.New("old_string is empty; to add text, replace a line by itself and the new text; to make a new file, use write_file")
@@ -143,14 +163,13 @@ func (call *editCall) one(d *draft, e *edited, r replacement) (int, error) {
 	if r.all {
 		at = apart(at, len(old))
 	}
-	name := call.path.Rel
 	switch {
 	case len(at) == 0:
 		lf := d.String()
-		return 0, fmt.Errorf("old_string occurs 0 times in %s (%s).%s", name, countLines(workspace.CountLines(lf)), explainMiss(lf, old, e.stale))
+		return 0, fmt.Errorf("old_string occurs 0 times in %s (%s).%s", name, countLines(workspace.CountLines(lf)), explainMiss(lf, old, stale))
 	case len(at) > 1 && !r.all:
 		return 0, fmt.Errorf("old_string occurs %d times in %s, at %s; add lines around it until it is unique, or set replace_all", len(at), name, atLines(d.String(), at))
-	case e.stale && r.all && len(at) > 1:
+	case stale && r.all && len(at) > 1:
 		return 0, fmt.Errorf("%s changed since it was read, and old_string occurs %d times in it now; read it again before you replace them all", name, len(at))
 	}
 	d.replace(at, len(old), with)
@@ -193,7 +212,7 @@ func runEdits(c *tool.Call) (*tool.Output, error) {
 	done, err := w.Replace(p, e.was.Info, e.raw)
 	moved := false
 	if changed := (*workspace.ChangedError)(nil); errors.As(err, &changed) {
-		if e, done, err = call.again(c.Env); err != nil {
+		if e, done, err = call.writeChanged(c.Env); err != nil {
 			return nil, err
 		}
 		moved = e != call.planned
@@ -209,9 +228,9 @@ func runEdits(c *tool.Call) (*tool.Output, error) {
 	}, nil
 }
 
-// again plans and writes the change of a file that is no longer as it was when
-// the change was planned.
-func (call *editCall) again(env *tool.Env) (*edited, *workspace.Written, error) {
+// writeChanged plans and writes the change of a file that is no longer as it was
+// when the change was planned.
+func (call *editCall) writeChanged(env *tool.Env) (*edited, *workspace.Written, error) {
 	p := call.path
 	now, err := env.Workspace.ReadFile(p)
 	if err != nil {
@@ -222,7 +241,7 @@ func (call *editCall) again(env *tool.Env) (*edited, *workspace.Written, error) 
 		e.was.Info = now.Info
 	} else if e, err = call.work(env, now); err != nil {
 		return nil, nil, err
-	} else if len(call.list) != 1 || e.replaced != 1 || call.planned.replaced != 1 {
+	} else if !call.again || e.replaced != 1 || call.planned.replaced != 1 {
 		return nil, nil, &workspace.ChangedError{Path: p.Rel, How: "changed after the edit was planned, so that it would not be the change that was reviewed; nothing was written"}
 	}
 	done, err := env.Workspace.Replace(p, e.was.Info, e.raw)
@@ -246,19 +265,10 @@ func (e *edited) lineEdits() []workspace.LineEdit {
 
 // report is the result's text.
 func (call *editCall) report(e *edited, changed bool) string {
-	at := make([]int, len(e.edits))
-	for i, edit := range e.edits {
-		at[i] = edit.Start
-	}
-	n := "1 replacement"
-	if e.replaced > 1 {
-		n = fmt.Sprintf("%d replacements", e.replaced)
-	}
-	text := fmt.Sprintf("Edited %s: %s at %s.", call.path.Rel, n, atLines(e.text.LF, at))
 	if !changed {
-		return text
+		return call.say(e)
 	}
-	return text + "\nThe file had changed since it was read. " + e.surroundings()
+	return call.say(e) + "\nThe file had changed since it was read. " + e.surroundings()
 }
 
 // surroundings shows the places of the edits as they are now.

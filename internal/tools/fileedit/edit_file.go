@@ -40,7 +40,7 @@ func (editFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	if err != nil {
 		return nil, err
 	}
-	return planEdits(env, in.Path, []replacement{{in.OldString, in.NewString, in.ReplaceAll}}, false)
+	return planReplacements(env, in.Path, []replacement{{in.OldString, in.NewString, in.ReplaceAll}}, false)
 }
 
 func (editFile) Run(_ context.Context, c *tool.Call) (*tool.Output, error) { return runEdits(c) }

@@ -15,7 +15,7 @@ import (
 
 // New returns the tools of this package.
 func New() []tool.Tool {
-	return []tool.Tool{applyPatch{}, deleteFile{}, editFile{}, moveFile{}, multiEdit{}, writeFile{}}
+	return []tool.Tool{applyPatch{}, deleteFile{}, editFile{}, moveFile{}, multiEdit{}, notebookEdit{}, writeFile{}}
 }
 
 // decode reads a call's input, which has already passed the tool's schema.

@@ -48,7 +48,7 @@ func (multiEdit) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (
 	for i, e := range in.Edits {
 		list[i] = replacement{e.OldString, e.NewString, e.ReplaceAll}
 	}
-	return planEdits(env, in.Path, list, true)
+	return planReplacements(env, in.Path, list, true)
 }
 
 func (multiEdit) Run(_ context.Context, c *tool.Call) (*tool.Output, error) { return runEdits(c) }

@@ -13,5 +13,6 @@ func TestSpecs(t *testing.T) {
 	tooltest.CheckSpec[moveInput](t, moveFile{}.Spec(), 450)
 	tooltest.CheckSpec[deleteInput](t, deleteFile{}.Spec(), 300)
 	tooltest.CheckSpec[patchInput](t, applyPatch{}.Spec(), 900)
+	tooltest.CheckSpec[notebookInput](t, notebookEdit{}.Spec(), 650)
 	tooltest.CheckSpec[editInput](t, editFile{}.Spec(), 750)
 }
