@@ -43,6 +43,7 @@ type Store struct {
 	env         map[string]string // taken from the environment, untrimmed
 	credentials map[string]Stored
 	keychain    map[string]string // what could be read of the keychain
+	passwords   []string          // of addresses in the environment
 	warnings    []string
 }
 
@@ -84,7 +85,7 @@ func (s *Store) Variable(name string) (string, bool) {
 // that a redactor which replaces them in order never leaves the rest of a
 // longer one behind.
 func (s *Store) Values() []string {
-	var out []string
+	out := slices.Clone(s.passwords)
 	for _, m := range []map[string]string{s.env, s.keychain} {
 		for _, v := range m {
 			out = append(out, v, strings.TrimSpace(v))

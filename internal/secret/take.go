@@ -3,6 +3,8 @@ package secret
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,18 +37,30 @@ type Options struct {
 // the variables are only unset; a child sees none of them, and the system
 // itself decides which process may see the environment this one started with.
 //
+// A variable that holds an address with a password, such as HTTPS_PROXY, stays for
+// Garuda's own use; the kernel's copy of it is overwritten too, and the redactor
+// knows the password.
+//
 // The Store is never nil: the environment is cleared before the credentials
 // file is read, and when that file cannot be used the error (a
 // *CredentialsError) comes with a Store that has the environment's keys.
 func Take(opts Options) (*Store, error) {
 	s := &Store{env: map[string]string{}}
 	wanted := map[string]bool{}
+	stays := map[string]string{} // in the environment, but nowhere else
 	for _, name := range opts.Keys {
 		wanted[name] = true
 	}
 	for _, entry := range os.Environ() {
 		name, value, ok := strings.Cut(entry, "=")
-		if !ok || name == "" || !wanted[name] && !taken(name) {
+		if !ok || name == "" {
+			continue
+		}
+		if !wanted[name] && !taken(name) {
+			if password := passwordIn(value); password != "" {
+				s.passwords = append(s.passwords, password)
+				stays[strings.Clone(name)] = strings.Clone(value)
+			}
 			continue
 		}
 		// Cloned, because the runtime's strings may lie in the memory that is
@@ -58,7 +72,14 @@ func Take(opts Options) (*Store, error) {
 			s.warnings = append(s.warnings, fmt.Sprintf("%s stays in the environment: %v", name, err))
 		}
 	}
-	s.warnings = append(s.warnings, hide(s.env)...)
+	hidden := maps.Clone(s.env)
+	for name, value := range stays {
+		if err := os.Setenv(name, value); err != nil { // a copy of its own
+			s.warnings = append(s.warnings, fmt.Sprintf("%s may lose its value: %v", name, err))
+		}
+		hidden[name] = value
+	}
+	s.warnings = append(s.warnings, hide(hidden)...)
 	if opts.Home == "" {
 		return s, nil
 	}
@@ -73,6 +94,20 @@ func Take(opts Options) (*Store, error) {
 // together with GIT_CONFIG_COUNT.
 func taken(name string) bool {
 	return Named(name) && !strings.HasPrefix(name, "GIT_CONFIG_KEY_")
+}
+
+// passwordIn is the password of an address such as http://user:password@proxy; ""
+// where a value is no address or has none.
+func passwordIn(value string) string {
+	if !strings.Contains(value, "://") || !strings.Contains(value, "@") {
+		return ""
+	}
+	u, err := url.Parse(value)
+	if err != nil || u.User == nil {
+		return ""
+	}
+	password, _ := u.User.Password()
+	return strings.Clone(password)
 }
 
 // CredentialsError says why the credentials file was not used. It never

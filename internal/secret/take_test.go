@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,7 @@ const (
 	odd   = "value-of-a-variable-with-an-odd-name"
 	named = "value-of-a-secret-named-variable"
 	plain = "value-of-an-ordinary-variable"
+	proxy = "password-of-a-proxy"
 )
 
 func TestMain(m *testing.M) {
@@ -48,7 +50,8 @@ func probe(mode string) error {
 		}
 		v, source, ok := s.Key("ODD_NAME")
 		w, _ := s.Variable("MY_TOKEN")
-		fmt.Fprintf(out, "STORE %v %v %v %v\n", v == odd, source, ok, w == named)
+		stays := os.Getenv("HTTPS_PROXY") == "http://user:"+proxy+"@proxy.example:3128" && slices.Contains(s.Values(), proxy)
+		fmt.Fprintf(out, "STORE %v %v %v %v %v\n", v == odd, source, ok, w == named, stays)
 	}
 	child := exec.CommandContext(context.Background(), os.Args[0])
 	child.Env = append(os.Environ(), probeVar+"=child")
@@ -89,7 +92,7 @@ func runProbe(t *testing.T, mode string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), probeVar + "=" + mode,
-		"ODD_NAME=" + odd, "MY_TOKEN=" + named, "PLAIN=" + plain, "EMPTY_KEY="}
+		"ODD_NAME=" + odd, "MY_TOKEN=" + named, "PLAIN=" + plain, "EMPTY_KEY=", "HTTPS_PROXY=http://user:" + proxy + "@proxy.example:3128"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", mode, err, out)
@@ -99,13 +102,17 @@ func runProbe(t *testing.T, mode string) string {
 
 func TestTakeHidesFromChildren(t *testing.T) {
 	out := runProbe(t, "take")
-	if !strings.HasPrefix(out, "STORE true ODD_NAME true true\n") {
+	if !strings.HasPrefix(out, "STORE true ODD_NAME true true true\n") {
 		t.Errorf("the store has not what was taken:\n%s", out)
 	}
 	for _, secret := range []string{odd, named} {
 		if strings.Contains(out, secret) {
 			t.Errorf("a child can read %q:\n%s", secret, out)
 		}
+	}
+	// A password in an address stays in Garuda's own environment, and only there.
+	if parent, own, _ := strings.Cut(out, "\nOWN "); strings.Contains(parent, proxy) || !strings.Contains(own, proxy) {
+		t.Errorf("the password of the proxy:\n%s", out)
 	}
 	if !strings.Contains(out, plain) {
 		t.Errorf("ordinary variables must stay:\n%s", out)
@@ -124,13 +131,13 @@ func TestWithoutTakeChildrenSee(t *testing.T) {
 	if !ok {
 		t.Fatalf("the child said nothing:\n%s", out)
 	}
-	for _, secret := range []string{odd, named} {
+	for _, secret := range []string{odd, named, proxy} {
 		if !strings.Contains(own, secret) {
 			t.Errorf("the child's own environment lacks %q; the test proves nothing:\n%s", secret, out)
 		}
 	}
 	if _, err := os.Stat("/proc/self/environ"); err == nil {
-		if !strings.Contains(parent, odd) {
+		if !strings.Contains(parent, odd) || !strings.Contains(parent, proxy) {
 			t.Errorf("the parent's environ lacks the secret; the test proves nothing:\n%s", out)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 func (r *Reply) Failure(data []byte) error { return r.classify(data, nil) }
 
 func (r *Reply) classify(body []byte, header http.Header) error {
-	f := parseFailure(body)
+	// Keys go first: a message that is cut to its length could end in half a key,
+	// which nobody would know for one.
+	f := parseFailure([]byte(r.client.redact(string(body))))
 	if name, _, _ := strings.Cut(header.Get("X-Amzn-Errortype"), ":"); name != "" {
 		f.names += " " + name
 	}

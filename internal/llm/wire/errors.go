@@ -40,7 +40,7 @@ func (r *Reply) Protocol(format string, args ...any) error {
 
 // BadEvent is an event whose data cannot be read.
 func (r *Reply) BadEvent(data []byte, err error) error {
-	return r.wrap(llm.ErrProtocol, fmt.Sprintf("the server sent an event that cannot be read (%v): %s", err, excerpt(data)), err)
+	return r.wrap(llm.ErrProtocol, fmt.Sprintf("the server sent an event that cannot be read (%v): %s", err, r.excerpt(data)), err)
 }
 
 // Cut is a stream that ended before its answer was complete; nothing of it
@@ -175,6 +175,9 @@ func (r *Reply) redirected(resp *http.Response) error {
 	e.Hint = "if that is the right place, set it as the base URL"
 	return e
 }
+
+// excerpt takes the keys out of a server's answer before it cuts it.
+func (r *Reply) excerpt(b []byte) string { return excerpt([]byte(r.client.redact(string(b)))) }
 
 // excerpt is the start of a server's answer, for a message on one line.
 func excerpt(b []byte) string {

@@ -140,7 +140,7 @@ func (r *Reply) sniff() error {
 
 func (r *Reply) wrongType(kind string) error {
 	body, _ := r.read(maxErrorBody)
-	e := r.newError(llm.ErrProtocol, fmt.Sprintf("the server answered with %s instead of a stream of events: %s", kind, excerpt(body)))
+	e := r.newError(llm.ErrProtocol, fmt.Sprintf("the server answered with %s instead of a stream of events: %s", kind, r.excerpt(body)))
 	e.Hint = "check the base URL: it must be that of a model API, usually ending in /v1"
 	return e
 }
