@@ -137,23 +137,3 @@ func FuzzAnswer(f *testing.F) {
 }
 
 func BenchmarkStep(b *testing.B) { llmtest.BenchmarkStep(b, dialect) }
-
-// BenchmarkDelta is what one piece of a long answer costs.
-func BenchmarkDelta(b *testing.B) {
-	const deltas = 10_000
-	text := make([]string, deltas)
-	for i := range text {
-		text[i] = "a few words, "
-	}
-	stream := strings.Join(frames(llmtest.Reply{Text: text}), "")
-	info := &llm.Info{Spec: "test/m", ID: "m"}
-	b.ReportAllocs()
-	for b.Loop() {
-		reply := wire.Recorded(b.Context(), info, strings.NewReader(stream))
-		if _, err := decode(reply, family{}, func(llm.Event) {}); err != nil {
-			b.Fatal(err)
-		}
-		reply.Close()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/deltas, "ns/delta")
-}
