@@ -38,11 +38,18 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 		return t.compacted(c, reasonImage, fmt.Sprintf("the model refused an image; sending the message again without %s", count(c.Blocks, "image")))
 	}
 	why, measure, need := "the request is larger than the model's window", compact.Context, t.over(e.Window)
-	if e.Kind == llm.ErrTooLarge {
+	switch {
+	case e.Kind == llm.ErrTooLarge:
 		why, measure, need = "the request is larger than the server takes", compact.Wire, t.bodyShare()
+	case e.Window > 0:
+		why += fmt.Sprintf(" of %d tokens", e.Window)
 	}
 	c := compact.Shrink(t.a.conv.messages, measure, need, t.showsAgain)
-	return t.compacted(c, string(e.Kind), why+"; sending it again with "+gaveWay(c))
+	said := why + "; sending it again with " + gaveWay(c)
+	if e.Hint != "" {
+		said += "; " + e.Hint // a local server's window can often be made larger
+	}
+	return t.compacted(c, string(e.Kind), said)
 }
 
 const (

@@ -126,7 +126,8 @@ func checkCompacted(t *testing.T, events []Event, reason string) {
 			if e.Reason != reason || e.Stage != 1 || e.Changed != 1 || e.After >= e.Before || e.After <= 0 {
 				t.Errorf("%+v", e)
 			}
-			if !strings.Contains(said, "1 old tool result") {
+			if !strings.Contains(said, "; sending it again with 1 old tool result cut short") ||
+				strings.Contains(said, "window of 24000 tokens") != (reason == string(llm.ErrContextOverflow)) {
 				t.Errorf("the notice says %q", said)
 			}
 			return
