@@ -18,6 +18,9 @@ func newDoctor(f *Factory) *cobra.Command {
 			if err := checkSystemFlags(o); err != nil {
 				return err
 			}
+			if err := checkThink(o.Think); err != nil {
+				return err
+			}
 			o.Version = f.Version
 			checks := wire.Doctor(cmd.Context(), o)
 			failed := false
@@ -41,6 +44,8 @@ func newDoctor(f *Factory) *cobra.Command {
 	}
 	systemFlags(cmd.Flags(), o)
 	cmd.Flags().StringVarP(&o.Model, "model", "m", "", "check this `model`")
+	cmd.Flags().StringVar(&o.SubagentModel, "subagent-model", "", "check this `model` for subagents")
+	cmd.Flags().StringVar(&o.Think, "think", "", "say what this `level` of thinking comes to with the model")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -50,6 +50,13 @@ func checkSystemFlags(o *wire.Options) error {
 	return nil
 }
 
+func checkThink(level string) error {
+	if level == "" {
+		return nil
+	}
+	return oneOf("--think", level, "off", "low", "medium", "high", "xhigh", "max")
+}
+
 // checkValues refuses an empty value, which is mostly a variable of the shell that
 // is not set: taken as if the flag were missing, it would do something else than
 // was meant.

@@ -63,6 +63,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.SortFlags = false
 	fs.BoolVarP(&o.print, "print", "p", false, "one turn without a terminal; the prompt may also come from standard input")
 	fs.StringVarP(&o.Model, "model", "m", "", "the `model` to use, as provider/model")
+	fs.StringVar(&o.SubagentModel, "subagent-model", "", "the `model` of subagents; it is checked, but this version starts none yet")
 	fs.BoolVar(&o.plan, "plan", false, "begin in plan mode: look, but change nothing")
 	fs.BoolVarP(&o.cont, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&o.resume, "resume", "r", "", "go on with a session: its `id`, the beginning of it, or its title")
@@ -73,7 +74,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.IntVar(&o.MaxTurns, "max-turns", 0, "stop after so many steps (model requests)")
 	fs.Float64Var(&o.MaxSpendUSD, "max-spend-usd", 0, "stop before the session costs more than so many US `dollars`")
 	fs.DurationVar(&o.timeout, "timeout", 0, "stop the turn after this `time`, such as 90s or 10m")
-	fs.StringVar(&o.Think, "think", "", "how much the model thinks: off, low, medium, high, xhigh or max")
+	fs.StringVar(&o.Think, "think", "", "how much the model thinks, its `level`: off, low, medium, high, xhigh or max")
 	fs.BoolVar(&o.NoInstructions, "no-instructions", false, "leave AGENTS.md and the like out")
 	fs.StringVar(&o.outputFormat, "output-format", "text", "of -p: text, json or stream-json")
 	fs.StringVar(&o.inputFormat, "input-format", "text", "of -p: text or stream-json")
@@ -101,10 +102,8 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 	if err := oneOf("--input-format", o.inputFormat, "text", "stream-json"); err != nil {
 		return err
 	}
-	if o.Think != "" {
-		if err := oneOf("--think", o.Think, "off", "low", "medium", "high", "xhigh", "max"); err != nil {
-			return err
-		}
+	if err := checkThink(o.Think); err != nil {
+		return err
 	}
 	if o.plan {
 		if o.Mode != "" && o.Mode != "plan" {

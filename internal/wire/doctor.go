@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"garuda/internal/core"
+	"garuda/internal/llm"
 	"garuda/internal/llm/provider"
 	"garuda/internal/sandbox"
 	"garuda/internal/workspace"
@@ -144,6 +145,9 @@ func (d *doctor) models(ctx context.Context, s *System, flag string) {
 		return
 	}
 	text := fmt.Sprintf("%s (from %s), window %d tokens", choice.Info.Spec, choice.By, choice.Info.ContextWindow)
+	if !choice.Info.Known {
+		text += " (assumed)"
+	}
 	if _, err := s.providers.Open(choice); err != nil {
 		d.say(CheckFailed, "model", text+": "+err.Error())
 		return
@@ -156,6 +160,47 @@ func (d *doctor) models(ctx context.Context, s *System, flag string) {
 	if choice.Notice != "" {
 		d.say(CheckNote, "model", choice.Notice)
 	}
+	if said := unheeded(choice.Info, thinking(s.settings.Thinking)); said != "" {
+		d.say(CheckNote, "thinking", said)
+	}
+	d.subagents(ctx, s, choice)
+}
+
+// subagents checks the model that the settings name for them.
+func (d *doctor) subagents(ctx context.Context, s *System, main *provider.Choice) {
+	choice, err := s.subagentChoice(main)
+	switch {
+	case err != nil:
+		d.say(CheckFailed, "model of subagents", err.Error())
+		return
+	case choice.Info.Spec == main.Info.Spec:
+		return
+	}
+	_, err = s.providers.Open(choice)
+	if err == nil {
+		err = s.providers.Reach(ctx, choice)
+	}
+	if err != nil {
+		d.say(CheckFailed, "model of subagents", choice.Info.Spec+": "+err.Error())
+		return
+	}
+	d.say(CheckOK, "model of subagents", choice.Info.Spec+", its server answers; this version starts no subagents yet")
+}
+
+// unheeded says what a level of thinking comes to with a model that does not know
+// it; "" where it is sent as it is.
+func unheeded(info *llm.Info, level llm.ThinkingLevel) string {
+	if level == llm.ThinkDefault || level == llm.ThinkOff {
+		return ""
+	}
+	if !info.Thinks {
+		return fmt.Sprintf("the level is %s, but %s is not known to think, so it has no effect", level, info.Spec)
+	}
+	word := llm.Effort(level, info.Efforts)
+	if word == "" || word == string(level) {
+		return ""
+	}
+	return fmt.Sprintf("the level is %s; %s knows %s, and %s is the nearest of them", level, info.Spec, strings.Join(info.Efforts, ", "), word)
 }
 
 // wanted reports whether the settings or flags name this provider.

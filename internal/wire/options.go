@@ -20,11 +20,13 @@ type Options struct {
 	AddDirs      []string
 	SettingsFile string
 	Model        string
-	Mode         string
-	Executor     string
-	Yolo         bool
-	Allow        []string
-	Ask, Deny    []string
+	// SubagentModel is the model of subagents; empty is the settings', else Model.
+	SubagentModel string
+	Mode          string
+	Executor      string
+	Yolo          bool
+	Allow         []string
+	Ask, Deny     []string
 	// Tools, when not empty, names the only tools that are offered.
 	Tools       []string
 	MaxTurns    int
@@ -50,6 +52,7 @@ func (o *Options) flags() []config.FlagValue {
 		}
 	}
 	add("--mode", "mode", o.Mode)
+	add("--subagent-model", "subagents.model", o.SubagentModel)
 	add("--executor", "executor", o.Executor)
 	add("--think", "thinking.effort", o.Think)
 	add("--max-turns", "limits.maxSteps", positive(o.MaxTurns))

@@ -71,7 +71,14 @@ func (s *System) resume(journal *session.Journal, history *session.History, said
 		said = append(said, "keep the session on disk: "+err.Error()+"; it goes on in memory")
 	}
 	s.recordMode(journal, history.Mode)
-	return s.start(journal, s.takeUp(history)), said, nil
+	resumed := s.start(journal, s.takeUp(history))
+	if s.options.Think != "" {
+		// What was chosen in the session counts, but not before what is said now.
+		if err := resumed.SetThinking(thinking(s.settings.Thinking)); err != nil {
+			return nil, said, errors.Join(err, resumed.Close())
+		}
+	}
+	return resumed, said, nil
 }
 
 // recordMode keeps the mode that a session begins or goes on with, where its

@@ -63,7 +63,7 @@ func (c *chat) sayThinking(info *llm.Info, now llm.ThinkingLevel) {
 		c.say(cannotThink(info).Error())
 		return
 	case len(info.Efforts) > 0:
-		c.say(info.Spec + " takes " + oneLine(strings.Join(info.Efforts, ", ")) + "; of other levels the nearest is sent")
+		c.say(info.Spec + " knows " + oneLine(strings.Join(info.Efforts, ", ")) + "; for another level the nearest of them counts")
 	default:
 		c.say(info.Spec + " thinks; which levels it tells apart is not known")
 	}
@@ -86,7 +86,7 @@ func sentAs(info *llm.Info, level llm.ThinkingLevel) string {
 	if word == "" || word == string(level) {
 		return ""
 	}
-	return fmt.Sprintf(" (sent as %s, the nearest that %s takes)", oneLine(word), info.Spec)
+	return fmt.Sprintf(" (the nearest that %s knows is %s)", info.Spec, oneLine(word))
 }
 
 func cannotThink(info *llm.Info) error {
