@@ -38,6 +38,20 @@ var table string
 // AnthropicSearch is what one web search that Anthropic runs costs, in US dollars.
 const AnthropicSearch = 0.01
 
+// searchPrice is what one search that the provider runs costs: for Gemini beyond
+// those that are free, by the query, before the third generation by the answer.
+func searchPrice(provider, id string) float64 {
+	switch {
+	case provider == "anthropic":
+		return AnthropicSearch
+	case provider == "gemini" && strings.HasPrefix(id, "gemini-2"):
+		return 0.035
+	case provider == "gemini":
+		return 0.014
+	}
+	return 0
+}
+
 // Entry is what is known of one model.
 type Entry struct {
 	Provider, ID string
@@ -153,8 +167,8 @@ func parse(provider, line string) (Entry, bool) {
 		e.Price.LongInput, _ = strconv.ParseFloat(long[1], 64)
 		e.Price.LongOutput, _ = strconv.ParseFloat(long[2], 64)
 	}
-	if provider == "anthropic" && e.Price.Known {
-		e.Price.Search = AnthropicSearch
+	if e.Price.Known {
+		e.Price.Search = searchPrice(provider, e.ID)
 	}
 	return e, true
 }

@@ -24,6 +24,11 @@ func TestLookup(t *testing.T) {
 			Price: core.Price{Input: 2.5, Output: 10, CacheRead: 1.25, CacheWrite: 2.5, Known: true}, Images: true}, true},
 		{"anthropic", "claude-haiku-4-5", Entry{Provider: "anthropic", ID: "claude-haiku-4-5", ContextWindow: 200_000, MaxOutput: 64_000,
 			Price: core.Price{Input: 1, Output: 5, CacheRead: 0.1, CacheWrite: 1.25, Search: 0.01, Known: true}, Thinks: true, Images: true}, true},
+		{"gemini", "gemini-4-argon", Entry{Provider: "gemini", ID: "gemini-4-argon", ContextWindow: 1_048_576, MaxOutput: 65_536,
+			Price:  core.Price{Input: 4, Output: 20, CacheRead: 0.2, CacheWrite: 4, Search: 0.014, Known: true},
+			Thinks: true, Images: true, Efforts: []string{"low", "medium", "high"}}, true},
+		{"gemini", "gemini-2.5-flash", Entry{Provider: "gemini", ID: "gemini-2.5-flash", ContextWindow: 1_048_576, MaxOutput: 50_000,
+			Price: core.Price{Input: 0.3, Output: 2.5, CacheRead: 0.03, CacheWrite: 0.3, Search: 0.035, Known: true}, Thinks: true, Images: true}, true},
 		{"anthropic", "claude", Entry{}, false},
 		{"anthropic", "claude-opus-5-7", Entry{}, false}, // a new model is not its predecessor
 		{"openai", "gpt-5-codex-mini", Entry{}, false},
