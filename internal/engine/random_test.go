@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/session"
+	"garuda/internal/state"
 	"garuda/internal/tool"
 )
 
@@ -25,15 +27,24 @@ import (
 //     one before;
 //   - the journal has what was sent, before it was sent, also after the model was
 //     switched and after the conversation was made smaller;
+//   - the journal loads as the conversation and the sums that the session had;
 //   - all subscribers see the same events in the same order;
 //   - sums of turns are the session's;
 //   - Close returns, and nothing is left running (TestMain looks).
 func TestRandomUse(t *testing.T) {
+	dir, err := state.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(dir.Close)
+	store, runs := session.NewStore(dir, session.Options{}), 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
 		w.run(t)
 		w.settle(t)
 		w.check(t)
+		runs++
+		w.checkLoaded(t, store, fmt.Sprint("run", runs))
 	})
 }
 
@@ -368,6 +379,37 @@ func (w *world) checkConversation(t *rapid.T) {
 		last := w.journal.records[n-1].RecordType()
 		if last != "mode" && last != "model" && last != "thinking" { // they wait for the next message
 			t.Errorf("%d of %d records were flushed, the last is %s", w.journal.flushed, n, last)
+		}
+	}
+}
+
+// checkLoaded writes the session's records into a real journal and reads them back.
+func (w *world) checkLoaded(t *rapid.T, store *session.Store, id string) {
+	j, err := store.Create(id, &session.Start{SessionID: id, Model: w.model.info.Spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range w.journal.records {
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h, err := store.Load(id)
+	if errors.Is(err, session.ErrNotFound) {
+		return // nothing was said
+	}
+	if err != nil || len(h.Notices) > 0 {
+		t.Fatalf("load: %v, %q", err, h.Notices)
+	}
+	if d := cmp.Diff(messagesOf(w.journal.records), h.Messages, cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("the journal loads as another conversation (-had +loaded):\n%s", d)
+	}
+	if last := w.watchers[0].last; last != nil {
+		if d := cmp.Diff(last.Session.Models, h.Models, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+			t.Errorf("the journal sums up otherwise (-had +loaded):\n%s", d)
 		}
 	}
 }
