@@ -19,6 +19,7 @@ PLATFORMS := darwin/amd64 darwin/arm64 windows/amd64
 FUZZ_RUNS ?= 1000000x
 DIFF_SCRIPTS ?= 20000
 KILLS ?= 200
+ORACLE_CHECKS ?= 2000
 # Where the test counts of this run are added up; empty keeps none.
 COUNTS ?=
 TESTRUN = $(GO) run ./scripts/testrun $(if $(COUNTS),-counts $(COUNTS))
@@ -42,7 +43,7 @@ build: ## build bin/garuda, one static stripped binary
 check: setup fmt-check vet lint test cross ## the quick tier: formatting, vet, lint, all tests with -race, other systems' builds
 
 .PHONY: check-deep
-check-deep: setup fuzz deep-tests ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills
+check-deep: setup fuzz deep-tests oracle foreign ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills, the judges of the wire formats
 
 .PHONY: setup
 setup: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
@@ -92,6 +93,29 @@ fuzz: ## run every fuzz target FUZZ_RUNS times
 deep-tests: ## run the tests that take a sample size at DIFF_SCRIPTS and KILLS
 	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) \
 	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS -count=1 -timeout 60m
+
+# Nothing of the SDKs needs to be fast, and optimising their 300,000 lines takes minutes.
+SDKS := github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go/v3 google.golang.org/genai
+ORACLE_FLAGS := $(foreach sdk,$(SDKS),'-gcflags=$(sdk)/...=-N -l')
+
+.PHONY: oracle
+oracle: ## hold the wire formats against the providers' SDKs, with ORACLE_CHECKS generated cases a property
+	$(GO) build -o $(TOOLS)/testrun ./scripts/testrun
+	cd test/oracle && $(GO) vet $(ORACLE_FLAGS) .
+	cd test/oracle && $(TOOLS)/testrun $(if $(COUNTS),-counts $(abspath $(COUNTS))) \
+	  $(ORACLE_FLAGS) -count=1 -timeout 30m . -rapid.checks=$(ORACLE_CHECKS)
+
+FOREIGN := .tools/foreign/node_modules/.package-lock.json
+
+.PHONY: foreign
+foreign: setup $(FOREIGN) ## run Garuda against model servers by others (needs npm)
+	$(GO) vet -tags foreign ./test/foreign
+	$(TESTRUN) -tags foreign -count=1 ./test/foreign
+
+$(FOREIGN): test/foreign/package.json test/foreign/package-lock.json test/foreign/.npmrc
+	@mkdir -p .tools/foreign && cp $^ .tools/foreign/
+	@if command -v npm >/dev/null; then cd .tools/foreign && npm ci && touch node_modules/.package-lock.json; \
+	else echo 'no npm: the tests against other servers are skipped'; fi
 
 .PHONY: bench
 bench: ## measure every bar and print the table
