@@ -3,12 +3,12 @@ package bedrock
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"garuda/internal/userfile"
 )
 
 // Credentials are what requests are authorised with.
@@ -134,12 +134,12 @@ func (s Sources) profile() (profile, error) {
 		if path == "" {
 			continue
 		}
-		data, err := readSmall(path)
+		data, err := userfile.Read(path, maxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return p, fmt.Errorf("read the AWS profile %s: %w", p.name, err)
+			return p, fmt.Errorf("read the AWS profile %s from %s: %w", p.name, path, err)
 		}
 		sections := parseINI(data)
 		for _, name := range []string{file.section, p.name} {
@@ -194,29 +194,6 @@ func (s Sources) file(variable, name string) string {
 
 // maxFile is the largest file of the command line that is read, in bytes.
 const maxFile = 1 << 20
-
-func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // reading a pipe would wait for its writer
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
-	}
-	return data, nil
-}
 
 // parseINI reads the command line's own kind of INI file: sections, "key = value",
 // lines that begin with '#' or ';' as comments, and indented lines that belong to

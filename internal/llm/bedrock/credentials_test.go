@@ -141,7 +141,7 @@ func TestFilesElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	env["AWS_SHARED_CREDENTIALS_FILE"] = path
-	if _, err := Find(sources(t, env, nil, nil)); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, err := Find(sources(t, env, nil, nil)); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Error(err)
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/jwt"
+
+	"garuda/internal/userfile"
 )
 
 // Credentials are what access tokens are fetched with.
@@ -57,7 +58,7 @@ func Find(lookup func(name string) (string, bool)) (*Credentials, error) {
 	var data []byte
 	err := fs.ErrNotExist
 	if path != "" {
-		data, err = readSmall(path)
+		data, err = userfile.Read(path, maxFile)
 	}
 	switch {
 	case err == nil:
@@ -68,9 +69,9 @@ func Find(lookup func(name string) (string, bool)) (*Credentials, error) {
 		c.Source = path
 		return c, nil
 	case named:
-		return nil, fmt.Errorf("read the file that GOOGLE_APPLICATION_CREDENTIALS names: %w", err)
+		return nil, fmt.Errorf("read %s, which GOOGLE_APPLICATION_CREDENTIALS names: %w", path, err)
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read the Google credentials: %w", err)
+		return nil, fmt.Errorf("read the Google credentials %s: %w", path, err)
 	}
 	if host := get("GCE_METADATA_HOST"); host != "" {
 		return metadata(host), nil
@@ -98,29 +99,6 @@ func wellKnown(get func(string) string) string {
 
 // maxFile is the largest file of credentials that is read, in bytes.
 const maxFile = 1 << 20
-
-func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // reading a pipe would wait for its writer
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxFile)
-	}
-	return data, nil
-}
 
 // file is what Google's files of credentials hold.
 type file struct {
