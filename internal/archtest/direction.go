@@ -19,7 +19,7 @@ func layers() [][]string {
 		{
 			"internal/sandbox", "internal/proc", "internal/workspace", "internal/snapshot", "internal/state",
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
-			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook",
+			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture",
 		},
 		{"internal/nearest", "internal/userfile"},
 		{"internal/core"},
@@ -29,7 +29,7 @@ func layers() [][]string {
 // beside are packages that are no part of the program: what they import is their
 // affair, and nothing of the program may import them.
 func beside() []string {
-	return []string{"internal/archtest", "internal/testkit", "internal/sandbox/executortest", "scripts", "test"}
+	return []string{"internal/archtest", "internal/testkit", "internal/sandbox/executortest", "internal/llm/llmtest", "scripts", "test"}
 }
 
 // ban says what a package must not reach, directly or through others.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"garuda/internal/notebook"
+	"garuda/internal/picture"
 	"garuda/internal/tool"
 	"garuda/internal/workspace"
 )
@@ -125,7 +127,8 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 	if err != nil {
 		return nil, err
 	}
-	if workspace.IsBinary(c.Raw) {
+	isPicture := picture.MediaType(c.Raw) != ""
+	if workspace.IsBinary(c.Raw) && !isPicture {
 		return nil, binaryError(p, c.Raw, int64(len(c.Raw)))
 	}
 	if env.Tracker.Shown(p.Real, call.lines, c.Snapshot) {
@@ -134,8 +137,16 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 			Summary: "unchanged",
 		}, nil
 	}
+	if isPicture {
+		return call.image(env, p, c)
+	}
 	text := workspace.Decode(c.Raw)
 	total := workspace.CountLines(text.LF)
+	if strings.EqualFold(filepath.Ext(p.Rel), ".ipynb") {
+		if n, err := notebook.Parse(text.LF); err == nil { // else it is read as the text that it is
+			return call.notebook(env, p, c, n, total)
+		}
+	}
 	if total > 0 && call.lines.From > total {
 		return nil, fmt.Errorf("%s has %d lines; offset %d is past its end", p.Rel, total, call.lines.From)
 	}
