@@ -16,7 +16,7 @@ import (
 	"math"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // likewise
 )
 
 const (
