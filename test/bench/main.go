@@ -25,16 +25,20 @@ import (
 func main() {
 	runs := flag.Int("runs", 20, "how often each short measurement is made")
 	launch := flag.String("launch", "", "internal: run a command and write what it cost to this `file`")
+	format := flag.String("client", "", "internal: ask a server at an address for one answer in this `format`")
 	flag.Parse()
-	if err := run(*runs, *launch, flag.Args()); err != nil {
+	if err := run(*runs, *launch, *format, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(runs int, launch string, args []string) error {
+func run(runs int, launch, format string, args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	if format != "" {
+		return streamOnce(ctx, format, args)
+	}
 	if launch != "" {
 		return launchAndReport(ctx, launch, args)
 	}
@@ -59,7 +63,7 @@ func measure(ctx context.Context, runs int) (err error) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tmeasured\tbar\treference\t")
 	missed := false
-	for _, part := range []func(context.Context) ([]row, error){b.start, b.answer, b.read20, b.read200, b.output} {
+	for _, part := range []func(context.Context) ([]row, error){b.start, b.answer, b.read20, b.read200, b.stream, b.build, b.output} {
 		rows, err := part(ctx)
 		if err != nil {
 			return err

@@ -15,6 +15,8 @@ import (
 // cost is what one run of a command took.
 type cost struct {
 	Wall time.Duration
+	// CPU is the time of its own and of the kernel for it, on all cores together.
+	CPU time.Duration
 	// Peak is the largest resident size that the command, or a process it waited
 	// for, ever had, in bytes.
 	Peak int64
@@ -36,6 +38,7 @@ func launchAndReport(ctx context.Context, report string, args []string) error {
 	} else if err != nil {
 		return err
 	}
+	c.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	c.Peak = peak(cmd.ProcessState)
 	text, err := json.Marshal(c)
 	if err != nil {
