@@ -191,18 +191,18 @@ func TestTakeFromKeychain(t *testing.T) {
 }
 
 func TestHint(t *testing.T) {
-	for key, want := range map[string]string{
-		"":                                  "…",
-		"short":                             "…",
-		"0123456789abcde":                   "…",
-		"0123456789abcdef":                  "…cdef",
-		strings.Repeat("x", 27) + "wxyz":    "…wxyz",
-		"sk-ant-" + strings.Repeat("x", 25): "sk-ant-…xxxx",
-		" 0123456789abcdef\n":               "…cdef",
-		"0123456789abcdü€":                  "…€",
+	for _, tt := range [][2]string{
+		{"", "…"},
+		{"short", "…"},
+		{"0123456789abcde", "…"},
+		{"0123456789abcdef", "…cdef"},
+		{strings.Repeat("x", 27) + "wxyz", "…wxyz"},
+		{"sk-ant-" + strings.Repeat("x", 25), "sk-ant-…xxxx"},
+		{" 0123456789abcdef\n", "…cdef"},
+		{"0123456789abcdü€", "…€"},
 	} {
-		if got := Hint(key); got != want {
-			t.Errorf("Hint(%q) = %q, want %q", key, got, want)
+		if got := Hint(tt[0]); got != tt[1] {
+			t.Errorf("Hint(%q) = %q, want %q", tt[0], got, tt[1])
 		}
 	}
 }
