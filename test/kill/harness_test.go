@@ -80,6 +80,8 @@ func (p *project) useModel(format, url string) {
 	switch format {
 	case "anthropic":
 		typ, base = "anthropic", url
+	case "gemini":
+		typ, base = "gemini", url
 	case "responses":
 		typ = "openai-responses"
 	}

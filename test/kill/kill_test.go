@@ -49,7 +49,7 @@ func TestKill(t *testing.T) {
 	}
 	t.Logf("GARUDA_KILL_SEED=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	formats := []string{"chat", "anthropic", "responses"}
+	formats := []string{"chat", "anthropic", "responses", "gemini"}
 	lasts := map[string]time.Duration{}
 	for _, format := range formats {
 		lasts[format] = wholeRun(t, format)
