@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -353,23 +354,41 @@ func TestStaysOpen(t *testing.T) {
 		"with usage":    {piece(`"content":"ok"`) + finish("stop") + llmtest.Data(`{"choices":[],"usage":{"prompt_tokens":1}}`), afterUsage},
 	} {
 		t.Run(name, func(t *testing.T) {
-			read := make(chan struct{})
-			s := llmtest.NewServer(t, dialect, nil, func(w http.ResponseWriter, r *http.Request, _ []byte) {
-				llmtest.Stream(tt.frames)(w, r, nil)
-				<-r.Context().Done()
-			})
+			clock := &limitClock{limit: tt.wait, set: make(chan struct{})}
+			s := llmtest.NewServer(t, dialect, func(c *llm.ClientConfig) { clock.Clock, c.Clock = c.Clock, clock },
+				func(w http.ResponseWriter, r *http.Request, _ []byte) {
+					llmtest.Stream(tt.frames)(w, r, nil)
+					<-r.Context().Done()
+				})
 			go func() {
-				<-read
-				for range 3 { // whenever the patience began
+				select {
+				case <-clock.set:
 					s.Clock.Advance(tt.wait)
+				case <-t.Context().Done():
 				}
 			}()
-			resp, err := s.Model.Stream(t.Context(), hello(), func(llm.Event) { close(read) })
+			resp, err := s.Model.Stream(t.Context(), hello(), func(llm.Event) {})
 			if err != nil || resp.Message.PlainText() != "ok" {
 				t.Errorf("%+v, %v", resp, err)
 			}
 		})
 	}
+}
+
+// limitClock says when a limit of that length is first set.
+type limitClock struct {
+	core.Clock
+	limit time.Duration
+	once  sync.Once
+	set   chan struct{}
+}
+
+func (c *limitClock) AfterFunc(d time.Duration, f func()) func() bool {
+	stop := c.Clock.AfterFunc(d, f)
+	if d == c.limit {
+		c.once.Do(func() { close(c.set) })
+	}
+	return stop
 }
 
 func TestRefusalDelta(t *testing.T) {
