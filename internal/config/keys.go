@@ -240,7 +240,7 @@ func featureKeys() []Key {
 
 func surfaceKeys() []Key {
 	return []Key{
-		single(about{"thinking.enabled", "", "Whether the model thinks first; without it the model's own default."},
+		single(about{"thinking.enabled", "", "Whether the model thinks first, at the level medium where thinking.effort says none; without it the model's own default."},
 			optional(boolean()), nil, freely[*bool](), func(s *Settings) **bool { return &s.Thinking.Enabled }),
 		single(about{"thinking.effort", "", "How much it thinks; without it the model's own default."},
 			choice("off", "low", "medium", "high", "xhigh", "max"), "", freely[string](), func(s *Settings) *string { return &s.Thinking.Effort }),

@@ -90,8 +90,11 @@ func modelInfo(m *config.ModelInfo) *provider.ModelInfo {
 
 // thinking is how much the settings want the model to think.
 func thinking(t config.Thinking) llm.ThinkingLevel {
-	if t.Enabled != nil && !*t.Enabled {
+	switch {
+	case t.Enabled != nil && !*t.Enabled:
 		return llm.ThinkOff
+	case t.Enabled != nil && t.Effort == "":
+		return llm.ThinkMedium // some models think only when a level is asked for
 	}
 	return llm.ThinkingLevel(t.Effort)
 }

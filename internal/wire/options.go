@@ -55,6 +55,9 @@ func (o *Options) flags() []config.FlagValue {
 	add("--subagent-model", "subagents.model", o.SubagentModel)
 	add("--executor", "executor", o.Executor)
 	add("--think", "thinking.effort", o.Think)
+	if o.Think != "" {
+		add("--think", "thinking.enabled", "true") // a level asks for thinking, whatever the settings say
+	}
 	add("--max-turns", "limits.maxSteps", positive(o.MaxTurns))
 	add("--max-spend-usd", "limits.spendUsd", money(o.MaxSpendUSD))
 	for _, rule := range o.Allow {

@@ -140,14 +140,10 @@ func (s *System) takeUpMode(h *session.History) (said []string, err error) {
 	return []string{"going on in plan mode, as the session was left; --mode build ends it"}, nil
 }
 
-// takeUp prepares a history for the model that will go on with it. How much that
-// one thinks was chosen in the session; the command line counts for more.
+// takeUp prepares a history for the model that will go on with it.
 func (s *System) takeUp(h *session.History) *session.History {
 	if h.Model != s.model.Info().Spec {
 		h.Messages = session.WithoutThinking(h.Messages)
-	}
-	if s.options.Think != "" {
-		h.Thinking = nil
 	}
 	return h
 }
