@@ -82,6 +82,18 @@ func (r *Registry) openCloud(c *Choice, cfg llm.ClientConfig) (llm.Model, error)
 	return m, nil
 }
 
+// cloudAddress is where a cloud's models are served from; empty when that is not known.
+func (r *Registry) cloudAddress(e *endpoint) string {
+	if e.replaced {
+		return e.base
+	}
+	found, err := e.cloud.find(r, e)
+	if err != nil {
+		return ""
+	}
+	return found.address
+}
+
 // missing types the lack of any credentials as the lack of a key.
 func missing(err error, spec string, e *endpoint) error {
 	if errors.Is(err, bedrock.ErrNoCredentials) {

@@ -141,6 +141,11 @@ func TestReachCloud(t *testing.T) {
 	if err := r.Reach(t.Context(), c); err != nil {
 		t.Error(err)
 	}
+	for _, s := range r.List(t.Context(), false) {
+		if s.Name == "bedrock" && (s.BaseURL != "https://bedrock-runtime.eu-west-1.amazonaws.com" || s.KeySource != bedrock.BearerName || s.Problem != nil) {
+			t.Errorf("%+v", s)
+		}
+	}
 	r = registry(t, "", vars, k, servers{})
 	if err := r.Reach(t.Context(), c); err == nil || !strings.Contains(err.Error(), "bedrock-runtime.eu-west-1") {
 		t.Error(err)

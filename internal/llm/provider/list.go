@@ -42,6 +42,9 @@ func (r *Registry) List(ctx context.Context, all bool) []Status {
 		if s.Problem == nil {
 			_, s.Problem = r.key(e, "provider "+e.name)
 		}
+		if e.cloud != nil && s.Problem == nil && s.BaseURL == "" {
+			s.BaseURL = r.cloudAddress(e)
+		}
 		answer := answers[e]
 		if s.Problem == nil {
 			s.Problem = answer.err
