@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"slices"
 	"testing"
 
 	"garuda/internal/llm"
@@ -9,8 +10,9 @@ import (
 
 func TestFeatures(t *testing.T) {
 	d := dialect
-	d.Refusals = append(refusals[:len(refusals):len(refusals)],
-		llmtest.Refusal{Name: "gateway", Status: 413, Body: `{"message":"Request Entity Too Large"}`, Kind: llm.ErrTooLarge})
+	d.Refusals = slices.Concat(refusals, []llmtest.Refusal{
+		llmtest.Refusal{Name: "gateway", Status: 413, Body: `{"message":"Request Entity Too Large"}`, Kind: llm.ErrTooLarge},
+	})
 	llmtest.RunFeatures(t, d, llmtest.Features{Without: map[llmtest.Feature]string{
 		llmtest.ImageOutput:   "the Messages API answers in text alone",
 		llmtest.ServerSearch:  "Bedrock runs no tools of its own",
