@@ -32,7 +32,7 @@ func chatOnTerminal(scenario string) int {
 	signal.Notify(interrupts, os.Interrupt)
 	exit, err := plain.Run(context.Background(), plain.Options{
 		Host: newFakeHost(core.SystemClock, model), In: os.Stdin, Out: os.Stdout, Interrupts: interrupts,
-		IsTerminal: true, DropTyped: plain.DropTyped(os.Stdin),
+		IsTerminal: true, Redraw: true, DropTyped: plain.DropTyped(os.Stdin),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 
 	"garuda/internal/core"
+	"garuda/internal/llm"
 	"garuda/internal/llm/script"
 )
 
@@ -30,7 +31,9 @@ type terminal struct {
 func startTerminal(t *testing.T, steps ...script.Step) *terminal {
 	t.Helper()
 	for i := range steps {
-		steps[i].Usage = &core.Usage{Input: 100, Output: 10}
+		if steps[i].Error == nil {
+			steps[i].Usage = &core.Usage{Input: 100, Output: 10}
+		}
 	}
 	scenario, err := json.Marshal(script.Scenario{Version: script.Version, Steps: steps})
 	if err != nil {
@@ -114,6 +117,27 @@ func TestTerminalChat(t *testing.T) {
 	x.wait("› ")
 	x.keys("/help\r") // the half line is gone
 	x.wait("this list")
+	x.wait("› ")
+	x.keys(ctrlD)
+	x.ends(0)
+}
+
+// TestTerminalCountsDown: the seconds until a request is sent again stand on the
+// screen, and a line that is typed meanwhile is taken.
+func TestTerminalCountsDown(t *testing.T) {
+	x := startTerminal(t,
+		script.Step{Error: &script.Failure{Kind: llm.ErrOverloaded, Message: "Overloaded", Status: 529}},
+		script.Step{Text: "Now it works."}, script.Step{Text: "And again."},
+	)
+	x.wait("› ")
+	x.keys("go\r")
+	x.wait("attempt 2 of 4")
+	x.wait(" in 1 s")
+	x.keys("once more\r")
+	x.wait("queued: once more")
+	x.wait("Now it works.")
+	x.wait("And again.")
+	x.wait("done ·")
 	x.wait("› ")
 	x.keys(ctrlD)
 	x.ends(0)
