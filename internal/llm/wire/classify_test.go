@@ -80,12 +80,21 @@ func TestStatuses(t *testing.T) {
 
 func FuzzParseFailure(f *testing.F) {
 	f.Add([]byte(`{"error":{"message":"m","code":5,"metadata":{"raw":"{}"}}}`))
+	f.Add([]byte(`[{"error":{"message":"try again in 1m2.5s","status":"RESOURCE_EXHAUSTED","details":[{"retryDelay":"3s","violations":[{"quotaId":"PerDay"}]}]}}]`))
+	f.Add([]byte(`{"detail":[{"loc":["body","messages",1],"msg":"maximum context length is 8,192 tokens"}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		got := parseFailure(body)
 		if got.kind() == "" {
 			t.Fatal("no kind")
 		}
 		block(got.param, got.message)
+		if w := got.contextWindow(); w < 0 {
+			t.Fatalf("a window of %d", w)
+		}
+		h := http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {got.message}}
+		if d := got.retryAfter(llm.ErrRateLimit, h, time.Unix(0, 0)); d < 0 || d > year {
+			t.Fatalf("a wait of %v", d)
+		}
 	})
 }
 
