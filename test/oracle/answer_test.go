@@ -18,10 +18,10 @@ import (
 	"garuda/internal/testkit/modelserver"
 )
 
-// replay serves one recorded stream for every request, size bytes at a time.
-func replay(t testing.TB, stream []byte, size int) string {
-	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// replay serves one recorded stream for every request, size bytes at a time, until
+// it is closed.
+func replay(stream []byte, size int) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for rest := stream; len(rest) > 0; rest = rest[min(size, len(rest)):] {
@@ -31,15 +31,14 @@ func replay(t testing.TB, stream []byte, size int) string {
 			_ = http.NewResponseController(w).Flush()
 		}
 	}))
-	t.Cleanup(srv.Close)
-	return srv.URL
 }
 
 // compare has both read the same stream.
 func compare(t testing.TB, f *format, stream []byte, size int) {
 	t.Helper()
-	url := replay(t, stream, size)
-	ours, theirs := heardByUs(t, f, url), f.hear(t, url)
+	srv := replay(stream, size)
+	defer srv.Close()
+	ours, theirs := heardByUs(t, f, srv.URL), f.hear(t, srv.URL)
 	for i := range theirs.Calls {
 		if i < len(ours.Calls) && theirs.Calls[i].ID == "" && ours.Calls[i].ID != "" {
 			theirs.Calls[i].ID = ours.Calls[i].ID // a call without an id is given one

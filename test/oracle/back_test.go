@@ -39,7 +39,9 @@ func TestAnswersGoBack(t *testing.T) {
 
 func goBack(t *testing.T, f *format, stream []byte) {
 	t.Helper()
-	model := f.model(t, f.models[0], replay(t, stream, len(stream)), f.quirks[0])
+	srv := replay(stream, len(stream))
+	defer srv.Close()
+	model := f.model(t, f.models[0], srv.URL, f.quirks[0])
 	resp, err := model.Stream(t.Context(), request(core.UserText("hello")), func(llm.Event) {})
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +62,9 @@ func TestStopWords(t *testing.T) {
 	all := formats()
 	for _, word := range constantsOf(anthropicPkg)["StopReason"] {
 		t.Run("anthropic/"+word, func(t *testing.T) {
-			if h := heardByUs(t, &all[0], replay(t, spoken(t, &all[0], modelserver.Step{Text: "x", Stop: word}), 1000)); h.Stop == core.StopOther || h.Stop == "" {
+			srv := replay(spoken(t, &all[0], modelserver.Step{Text: "x", Stop: word}), 1000)
+			defer srv.Close()
+			if h := heardByUs(t, &all[0], srv.URL); h.Stop == core.StopOther || h.Stop == "" {
 				t.Errorf("stop is %q", h.Stop)
 			}
 		})
@@ -74,7 +78,9 @@ func TestStopWords(t *testing.T) {
 		}
 		t.Run("gemini/"+word, func(t *testing.T) {
 			stream := `data: {"candidates":[{"index":0,"content":{"role":"model","parts":[{"text":"x"}]},"finishReason":"` + word + `"}]}` + "\n\n"
-			h := heardByUs(t, &all[3], replay(t, []byte(stream), 1000))
+			srv := replay([]byte(stream), 1000)
+			defer srv.Close()
+			h := heardByUs(t, &all[3], srv.URL)
 			want := core.StopOther
 			for reason, stop := range ours {
 				if string(reason) == word {
