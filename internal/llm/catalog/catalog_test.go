@@ -178,3 +178,24 @@ func BenchmarkLookup(b *testing.B) {
 		}
 	})
 }
+
+// Whatever an id is, what is found for it is a row's, under the name it was asked by.
+func FuzzLookup(f *testing.F) {
+	for _, id := range []string{"us.anthropic.claude-opus-5-v1:0", "claude-opus-5@20260724", "gpt-4o-2024-08-06", "-v", "us.", "@", "-v1:0", "eu.anthropic.-v1"} {
+		f.Add("bedrock", id)
+		f.Add("vertex", id)
+		f.Add("openai", id)
+	}
+	f.Fuzz(func(t *testing.T, provider, id string) {
+		e, ok := Lookup(provider, id)
+		if !ok {
+			if !cmp.Equal(e, Entry{}) {
+				t.Errorf("Lookup(%q, %q) found nothing: %+v", provider, id, e)
+			}
+			return
+		}
+		if e.ID != id || e.Provider != provider || e.ContextWindow <= 0 || !e.Price.Known && !cmp.Equal(e.Price, core.Price{}) {
+			t.Errorf("Lookup(%q, %q) = %+v", provider, id, e)
+		}
+	})
+}
