@@ -19,6 +19,7 @@ func fileCall(e *Engine, name string, paths ...string) *tool.DecisionRequest {
 			p = filepath.Join(e.root.given, p)
 		}
 		if req.Class == tool.ClassRead {
+			req.Plan.ReadOnly = true
 			req.Plan.Effects.Reads = append(req.Plan.Effects.Reads, p)
 		} else {
 			req.Plan.Effects.Writes = append(req.Plan.Effects.Writes, p)
@@ -127,6 +128,8 @@ func rowCases() []rowCase {
 		{name: "a field denies", without: "deny rule", cfg: configure(withYolo, denying("remember(kind:fact)")), call: input("remember", `{"kind":"fact"}`), outcome: tool.Deny, row: 4, by: "rule"},
 		{name: "a server denies", without: "deny rule", cfg: configure(withYolo, denying("mcp__git")), call: input("mcp__git__push", `{}`), outcome: tool.Deny, row: 4, by: "rule"},
 		{name: "plan mode denies a write with a rule", without: "plan mode", cfg: configure(inMode(Plan), withYolo, allowing("write_file")), call: file("write_file", "a"), outcome: tool.Deny, row: 5, by: "plan"},
+		{name: "and the end of a background command", without: "plan mode", cfg: inMode(Plan), call: input("process_manager", `{"action":"kill"}`), outcome: tool.Deny, row: 5, by: "plan"},
+		{name: "which needs no answer otherwise", without: "read-only", call: input("process_manager", `{"action":"kill"}`), outcome: tool.Allow, row: 7, by: "read_only"},
 		{name: "and remember", without: "plan mode", cfg: configure(inMode(Plan), allowing("remember")), call: input("remember", `{}`), outcome: tool.Deny, row: 5, by: "plan"},
 		{name: "and a command on the host, with a rule", without: "plan mode", cfg: configure(inMode(Plan), withYolo, allowing("bash(make *)")), call: run("make test"), outcome: tool.Deny, row: 5, by: "plan"},
 		{name: "and leaving the sandbox", without: "plan mode", cfg: configure(inMode(Plan), sandboxedSession, allowing("unsandboxed(ls *)")), call: func(*Engine) *tool.DecisionRequest { return outside(command("ls")) }, outcome: tool.Deny, row: 5, by: "plan"},

@@ -14,7 +14,7 @@ import (
 func knownTools() []ToolInfo {
 	return []ToolInfo{
 		{"read_file", tool.ClassRead}, {"list_dir", tool.ClassRead}, {"glob", tool.ClassRead}, {"grep", tool.ClassRead},
-		{"git_diff", tool.ClassRead}, {"git_log", tool.ClassRead},
+		{"git_diff", tool.ClassRead}, {"process_manager", tool.ClassRead}, {"git_log", tool.ClassRead},
 		{"write_file", tool.ClassPath}, {"edit_file", tool.ClassPath}, {"delete_file", tool.ClassPath}, {"move_file", tool.ClassPath},
 		{"bash", tool.ClassCommand}, {"repl", tool.ClassCommand}, {"web_fetch", tool.ClassURL},
 		{"remember", tool.ClassInput}, {"web_search", tool.ClassInput}, {"todo_write", tool.ClassSession},

@@ -141,7 +141,7 @@ func (s *situation) changing() bool {
 	switch {
 	case len(s.writes) > 0:
 		return true
-	case s.class == tool.ClassRead || s.class == tool.ClassSession:
+	case s.class == tool.ClassSession:
 		return false
 	case s.class == tool.ClassCommand:
 		return !s.onlyReads()

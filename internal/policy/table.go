@@ -170,7 +170,7 @@ func (s *situation) planMode() *verdict {
 	}
 	switch s.class {
 	case tool.ClassRead, tool.ClassSession:
-		if len(s.writes) == 0 {
+		if !s.changing() {
 			return nil
 		}
 	case tool.ClassCommand:
@@ -257,6 +257,8 @@ func (s *situation) notReadable() *verdict {
 
 func (s *situation) readsOnly() *verdict {
 	switch {
+	case s.class == tool.ClassRead && len(s.writes) == 0 && s.changing():
+		return allow(byReadOnly, s.req.Tool+" changes only what this session started itself")
 	case s.class == tool.ClassRead && len(s.writes) == 0:
 		return allow(byReadOnly, s.req.Tool+" only reads")
 	case s.class == tool.ClassCommand && !s.outside && s.onlyReads():

@@ -58,6 +58,9 @@ func (h *Host) replace(o SessionOptions, said *[]string) error {
 	old := h.s
 	h.s = s
 	h.sys.policy.ForgetSession()
+	ctx, cancel := context.WithTimeout(context.Background(), killLimit)
+	defer cancel()
+	h.sys.endBackground(ctx)
 	if err := headless.Shutdown(old, h.sys.clock, killLimit); err != nil {
 		return fmt.Errorf("close session %s: %w", old.ID(), err)
 	}

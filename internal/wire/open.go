@@ -25,6 +25,7 @@ import (
 	"garuda/internal/session/redact"
 	"garuda/internal/state"
 	"garuda/internal/tool"
+	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
 )
 
@@ -45,11 +46,13 @@ type System struct {
 	offered   []tool.Tool
 	procs     *proc.Supervisor
 	executor  *host.Executor
-	redactor  *redact.Redactor
-	state     *state.Dir
-	sessions  *session.Store
-	providers *provider.Registry
-	model     llm.Model
+	// background is nil where daemons.enabled is off.
+	background *shell.Background
+	redactor   *redact.Redactor
+	state      *state.Dir
+	sessions   *session.Store
+	providers  *provider.Registry
+	model      llm.Model
 	// described is the spec of the model that the settings describe (modelInfo),
 	// once another one was switched to; "" while that is the one in use.
 	described string
@@ -171,6 +174,9 @@ func (s *System) openExecutor() error {
 	}
 	s.procs = procs
 	s.executor = host.New(host.Options{Supervisor: procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
+	if s.settings.Daemons {
+		s.background = shell.NewBackground(s.clock)
+	}
 	s.env = sandbox.BuildEnv(sandbox.EnvOptions{Lookup: s.lookupEnv, Allow: s.settings.EnvAllow, Secret: s.isProviderKey})
 	return nil
 }
@@ -264,6 +270,7 @@ func (s *System) Close() { s.CloseWithin(killLimit) }
 func (s *System) CloseWithin(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	s.endBackground(ctx)
 	s.endProcesses(ctx)
 	if s.state != nil {
 		s.state.Close()
@@ -279,6 +286,13 @@ func (s *System) Kill() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s.endProcesses(ctx)
+}
+
+// endBackground ends what the session runs beside its conversation.
+func (s *System) endBackground(ctx context.Context) {
+	if s.background != nil {
+		s.background.EndAll(ctx)
+	}
 }
 
 func (s *System) endProcesses(ctx context.Context) {

@@ -23,7 +23,7 @@ import (
 
 // allTools are the tools that this version has.
 func allTools(s *System) []tool.Tool {
-	return slices.Concat(fileread.New(), fileedit.New(), search.New(), git.New(), shell.New(shell.Options{SpillThrough: s.redacted}))
+	return slices.Concat(fileread.New(), fileedit.New(), search.New(), git.New(), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}))
 }
 
 // redacted takes secrets out of what goes to the disk through it.

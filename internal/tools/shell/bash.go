@@ -1,4 +1,5 @@
-// Package shell holds the tool that runs commands: bash.
+// Package shell holds the tools that run commands: bash, and those that look
+// after what it runs in the background.
 //
 // It starts nothing itself but asks the session's executor, and decides
 // nothing: its plan names the text that would run, and the policy reads it.
@@ -37,10 +38,17 @@ type Options struct {
 	// SpillThrough redacts the file with a command's whole output on its way to
 	// the disk; see sandbox.Command. May be nil.
 	SpillThrough func(io.Writer) io.WriteCloser
+	// Background holds commands that outlive their call; nil where none may.
+	Background *Background
 }
 
 // New returns the tools of this package.
-func New(opt Options) []tool.Tool { return []tool.Tool{&bash{opt}} }
+func New(opt Options) []tool.Tool {
+	if opt.Background == nil {
+		return []tool.Tool{&bash{opt}}
+	}
+	return []tool.Tool{&bash{opt}, processManager{opt.Background}, sleep{opt.Background}}
+}
 
 type bash struct{ opt Options }
 
@@ -48,18 +56,27 @@ type bashInput struct {
 	Command     string `json:"command"`
 	TimeoutMs   int    `json:"timeout_ms"`
 	Description string `json:"description"`
+	Background  bool   `json:"run_in_background"`
 }
 
 const bashSchema = `{"type":"object","properties":{` +
 	`"command":{"type":"string"},` +
 	`"timeout_ms":{"type":"integer","minimum":1000,"maximum":600000},` +
-	`"description":{"type":"string","description":"what it does, in a few words"}},` +
-	`"required":["command"],"additionalProperties":false}`
+	`"description":{"type":"string","description":"what it does, in a few words"}`
 
-func (*bash) Spec() *tool.Spec {
+const (
+	bashBackground = `,"run_in_background":{"type":"boolean","description":"return at once; see process_manager"}`
+	bashSchemaEnd  = `},"required":["command"],"additionalProperties":false}`
+)
+
+func (b *bash) Spec() *tool.Spec {
+	schema := bashSchema
+	if b.opt.Background != nil {
+		schema += bashBackground
+	}
 	return &tool.Spec{
 		Name: "bash", Description: strings.TrimSpace(bashDescription),
-		Class: tool.ClassCommand, Set: "core", Schema: json.RawMessage(bashSchema),
+		Class: tool.ClassCommand, Set: "core", Schema: json.RawMessage(schema + bashSchemaEnd),
 	}
 }
 
@@ -69,9 +86,12 @@ type bashCall struct {
 	timeout time.Duration
 	// strippedCd is true when the text began with a cd into the root.
 	strippedCd bool
+	background bool
+	// mayStay is true where commands can be run in the background.
+	mayStay bool
 }
 
-func (*bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
+func (b *bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
 	var in bashInput
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, fmt.Errorf("read the input: %w", err)
@@ -93,7 +113,7 @@ func (*bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*too
 		Target: text, Preview: text, RunsCommands: true,
 		Effects: tool.Effects{Commands: []string{text}},
 		Input: &bashCall{
-			text: text, strippedCd: stripped,
+			text: text, strippedCd: stripped, background: in.Background, mayStay: b.opt.Background != nil,
 			timeout: time.Duration(timeoutMs) * time.Millisecond,
 		},
 	}, nil
@@ -125,6 +145,9 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if !ok {
 		return nil, fmt.Errorf("run a plan that bash did not make (%T)", call.Plan.Input)
 	}
+	if plan.background {
+		return b.inBackground(call, plan)
+	}
 	streams := [2]*screen{newScreen(streamLimit), newScreen(streamLimit)}
 	res, err := env.Exec.Run(ctx, &sandbox.Command{
 		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
@@ -148,4 +171,20 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 		return out, cmp.Or(context.Cause(ctx), tool.ErrInterrupted)
 	}
 	return out, nil
+}
+
+// inBackground starts the command and returns at once.
+func (b *bash) inBackground(call *tool.Call, plan *bashCall) (*tool.Output, error) {
+	env := call.Env
+	j, err := b.opt.Background.start(env.Exec, &sandbox.Command{
+		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
+	}, plan.text)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Output{
+		Text: fmt.Sprintf("Started in the background as %s (pid %d). process_manager shows its output and ends it; it ends with the session, "+
+			"and after %s at the latest.", j.id, j.pid, age(backgroundTime)),
+		Summary: "in the background, " + j.id, Executor: env.Exec.Name(), Isolation: string(env.Exec.Isolation()),
+	}, nil
 }

@@ -103,11 +103,23 @@ func TestSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := reflect.TypeFor[bashInput]()
+	want := map[string]bool{}
 	for i := range in.NumField() {
-		delete(schema.Properties, in.Field(i).Tag.Get("json"))
+		want[in.Field(i).Tag.Get("json")] = true
 	}
-	if in.NumField() != 3 || len(schema.Properties) != 0 {
-		t.Errorf("schema and input differ: %v", schema.Properties)
+	delete(want, "run_in_background") // only where something can run there
+	for name := range schema.Properties {
+		if !want[name] {
+			t.Errorf("the schema has a field %q that the input lacks", name)
+		}
+		delete(want, name)
+	}
+	if len(want) != 0 {
+		t.Errorf("the schema lacks %v", want)
+	}
+	with := (&bash{Options{Background: NewBackground(core.SystemClock)}}).Spec()
+	if !json.Valid(with.Schema) || !strings.Contains(string(with.Schema), `"run_in_background":{"type":"boolean"`) {
+		t.Errorf("%s", with.Schema)
 	}
 	if _, err := tool.NewRegistry(New(Options{})...); err != nil {
 		t.Error(err)

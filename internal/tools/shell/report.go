@@ -83,7 +83,7 @@ func hints(call *bashCall, res *sandbox.Result, facts commandFacts, cut []string
 		out = append(out, fmt.Sprintf("timeout_ms may be up to %d", maxTimeoutMs))
 	}
 	if res.HeldPipes || res.Left > 0 {
-		out = append(out, leftHint(res.Left, res.HeldPipes))
+		out = append(out, leftHint(res.Left, res.HeldPipes, call.mayStay))
 	}
 	switch {
 	case facts.readersOnly:
@@ -95,7 +95,7 @@ func hints(call *bashCall, res *sandbox.Result, facts commandFacts, cut []string
 }
 
 // leftHint tells of processes that a command left; their number may be unknown.
-func leftHint(n int, held bool) string {
+func leftHint(n int, held, mayStay bool) string {
 	what := "something"
 	switch {
 	case n == 1:
@@ -106,8 +106,11 @@ func leftHint(n int, held bool) string {
 	if held {
 		what += " that still held its output 2 s later"
 	}
-	return "the command had ended and left running " + what +
-		"; that was ended too. Nothing outlives a call, and background runs are not available"
+	what = "the command had ended and left running " + what + "; that was ended too. "
+	if mayStay {
+		return what + "What should go on is started with run_in_background"
+	}
+	return what + "Nothing outlives a call, and background runs are not available"
 }
 
 // whereWhole says where the whole output can be read, or why nowhere.

@@ -273,6 +273,16 @@ func (s *screen) shown() (head, tail string, cut int64) {
 	return readable(h), readable(t), got.Total - int64(len(h)+len(t))
 }
 
+// peek is what remains so far, and the unfinished line, of a stream that goes on.
+func (s *screen) peek() (kept sandbox.Captured, unfinished []byte) {
+	kept = s.kept.Captured()
+	kept.Head = bytes.Clone(kept.Head) // the stream goes on behind it
+	if s.cells != nil {
+		return kept, []byte(string(s.cells))
+	}
+	return kept, bytes.Clone(s.line)
+}
+
 // wholeAtEnd drops a character that was cut at the end of b.
 func wholeAtEnd(b []byte) []byte {
 	for i := len(b) - 1; i >= max(len(b)-utf8.UTFMax, 0); i-- {

@@ -1,0 +1,247 @@
+package shell
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/sandbox"
+)
+
+const (
+	// backgroundTime is how long a background command may run.
+	backgroundTime = 2 * time.Hour
+	// maxRunning is how many may run at once, and maxEnded how many that have
+	// ended are remembered.
+	maxRunning, maxEnded = 16, 32
+	// logLimit is how many bytes of each stream are kept, beginning and end.
+	logLimit = 512 << 10
+)
+
+// Background is the commands that run beside the conversation of one session.
+// It is safe for concurrent use.
+type Background struct {
+	clock core.Clock
+
+	mu     sync.Mutex
+	last   int
+	jobs   []*job
+	closed bool
+}
+
+// NewBackground makes an empty one; Close ends what it holds.
+func NewBackground(clock core.Clock) *Background { return &Background{clock: clock} }
+
+// job is one background command.
+type job struct {
+	id, text string
+	pid      int
+	began    time.Time
+	process  sandbox.Process
+
+	mu      sync.Mutex
+	streams [2]*screen
+	// ended closes when nothing of the command is left; the fields below are
+	// set before.
+	ended   chan struct{}
+	endedAt time.Time
+	result  *sandbox.Result
+}
+
+var errTooMany = fmt.Errorf("%d commands run in the background already; end one with process_manager first", maxRunning)
+
+// start runs a command beside the conversation. It outlives the call and the
+// turn, and ends by itself, by kill, or with the session.
+func (b *Background) start(exec sandbox.Executor, cmd *sandbox.Command, text string) (*job, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errors.New("the session is ending")
+	}
+	running := 0
+	for _, j := range b.jobs {
+		if !j.over() {
+			running++
+		}
+	}
+	if running >= maxRunning {
+		return nil, errTooMany
+	}
+	c := *cmd
+	c.Timeout = backgroundTime
+	p, err := exec.Start(context.Background(), &c)
+	if err != nil {
+		return nil, err
+	}
+	_ = p.Stdin().Close() // it reads nothing; a pipe that is closed says so
+	b.last++
+	j := &job{
+		id: "b" + strconv.Itoa(b.last), text: text, pid: p.Pid(), process: p, began: b.clock.Now(),
+		streams: [2]*screen{newScreen(logLimit), newScreen(logLimit)}, ended: make(chan struct{}),
+	}
+	b.jobs = append(b.jobs, j)
+	b.forget()
+	go j.watch(b.clock)
+	return j, nil
+}
+
+// forget drops the oldest of those that have ended.
+func (b *Background) forget() {
+	over := 0
+	for _, j := range b.jobs {
+		if j.over() {
+			over++
+		}
+	}
+	for i := 0; over > maxEnded && i < len(b.jobs); {
+		if !b.jobs[i].over() {
+			i++
+			continue
+		}
+		b.jobs = append(b.jobs[:i:i], b.jobs[i+1:]...)
+		over--
+	}
+}
+
+// watch keeps what the command prints until it has ended.
+func (j *job) watch(clock core.Clock) {
+	var wg sync.WaitGroup
+	for i, r := range []io.Reader{j.process.Stdout(), j.process.Stderr()} {
+		wg.Go(func() { j.keep(i, r) })
+	}
+	res, _ := j.process.Wait() // its error is always nil: see sandbox.Process
+	wg.Wait()
+	j.result, j.endedAt = res, clock.Now()
+	close(j.ended)
+}
+
+func (j *job) keep(stream int, r io.Reader) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(buf)
+		j.mu.Lock()
+		j.streams[stream].write(buf[:n])
+		j.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (j *job) over() bool {
+	select {
+	case <-j.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// get finds a job; the error lists what there is.
+func (b *Background) get(id string) (*job, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var known []string
+	for _, j := range b.jobs {
+		if j.id == id {
+			return j, nil
+		}
+		if !j.over() {
+			known = append(known, j.id)
+		}
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("there is no background command %q, and none runs", id)
+	}
+	return nil, fmt.Errorf("there is no background command %q; running: %s", id, strings.Join(known, ", "))
+}
+
+// list returns the jobs, the oldest first.
+func (b *Background) list() []*job {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]*job(nil), b.jobs...)
+}
+
+// kill ends a job and waits for its end: TERM to its group, KILL after 2 s.
+func (j *job) kill(ctx context.Context) error {
+	j.process.Kill()
+	select {
+	case <-j.ended:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// EndAll ends every command that still runs and waits for their end, at most
+// until ctx ends.
+func (b *Background) EndAll(ctx context.Context) {
+	for _, j := range b.list() {
+		j.process.Kill()
+	}
+	for _, j := range b.list() {
+		select {
+		case <-j.ended:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Close is EndAll, and nothing new is started afterwards.
+func (b *Background) Close(ctx context.Context) {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.EndAll(ctx)
+}
+
+// state says in words how a job stands.
+func (j *job) state(now time.Time) string {
+	if !j.over() {
+		return "running for " + age(now.Sub(j.began))
+	}
+	how := "exit code " + strconv.Itoa(j.result.ExitCode)
+	switch {
+	case j.result.TimedOut:
+		how = "ended after " + age(backgroundTime) + ", the longest that a background command may run"
+	case j.result.Signal != "":
+		how = "ended by " + j.result.Signal
+	}
+	return how + " after " + age(j.endedAt.Sub(j.began))
+}
+
+func age(d time.Duration) string { return d.Round(time.Second).String() }
+
+// tail returns the newest n lines of a stream and how many there are before them,
+// -1 when some of those were not kept.
+func (j *job) tail(stream, n int) (text string, before int) {
+	j.mu.Lock()
+	kept, pending := j.streams[stream].peek()
+	j.mu.Unlock()
+	cut := len(kept.Tail) > 0 && kept.Total > int64(len(kept.Head)+len(kept.Tail))
+	whole := kept.Head
+	if cut {
+		whole = wholeAtStart(kept.Tail)
+	} else {
+		whole = append(bytes.Clone(whole), kept.Tail...)
+	}
+	lines := strings.Split(strings.TrimSuffix(readable(append(bytes.Clone(whole), pending...)), "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return "", 0
+	}
+	before = max(len(lines)-n, 0)
+	lines = lines[before:]
+	if cut {
+		before = -1
+	}
+	return strings.Join(lines, "\n"), before
+}

@@ -1,0 +1,164 @@
+//go:build unix
+
+package shell
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"garuda/internal/core"
+	"garuda/internal/tool"
+)
+
+// backgroundTools are bash, process_manager and sleep over real processes.
+func backgroundTools(t *testing.T) (*tool.Env, *Background, map[string]tool.Tool) {
+	t.Helper()
+	env := hostEnv(t)
+	b := NewBackground(core.SystemClock)
+	t.Cleanup(func() { b.Close(context.Background()) })
+	tools := map[string]tool.Tool{}
+	for _, tl := range New(Options{Background: b}) {
+		tools[tl.Spec().Name] = tl
+	}
+	return env, b, tools
+}
+
+func do(t *testing.T, env *tool.Env, tl tool.Tool, input map[string]any) (string, error) {
+	t.Helper()
+	raw, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := tl.Plan(t.Context(), env, raw)
+	if err != nil {
+		return "", err
+	}
+	out, err := tl.Run(t.Context(), &tool.Call{ID: "c", Env: env, Plan: plan, Emit: func(bool, []byte) {}})
+	if err != nil {
+		return "", err
+	}
+	return out.Text, nil
+}
+
+func must(t *testing.T, env *tool.Env, tl tool.Tool, input map[string]any) string {
+	t.Helper()
+	text, err := do(t, env, tl, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func TestBackground(t *testing.T) {
+	env, b, tools := backgroundTools(t)
+	manager := tools["process_manager"]
+	if got := must(t, env, manager, map[string]any{"action": "list"}); got != "No background commands." {
+		t.Error(got)
+	}
+	got := must(t, env, tools["bash"], map[string]any{"command": "echo ready; echo 1%; printf '1\\r2'; cat; echo err >&2; sleep 1000 & wait", "run_in_background": true})
+	if !strings.HasPrefix(got, "Started in the background as b1 (pid ") {
+		t.Fatal(got)
+	}
+	j, err := b.get("b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { text, _ := j.tail(1, 9); return text == "err" })
+	got = must(t, env, manager, map[string]any{"action": "logs", "id": "b1", "lines": 2})
+	if !strings.Contains(got, "[stdout: the newest 2 lines of 3]\n<stdout>\n1%\n2\n</stdout>\n<stderr>\nerr\n</stderr>") {
+		t.Errorf("%s", got)
+	}
+	if got = must(t, env, manager, map[string]any{"action": "logs", "id": "b1", "stream": "stderr"}); strings.Contains(got, "stdout") {
+		t.Errorf("%s", got)
+	}
+	if got = must(t, env, manager, map[string]any{"action": "status", "id": "b1"}); !strings.Contains(got, "running for") || !strings.HasPrefix(got, "b1  pid ") {
+		t.Errorf("%s", got)
+	}
+	if got = must(t, env, manager, map[string]any{"action": "kill", "id": "b1"}); got != "b1 and everything it started were ended." {
+		t.Error(got)
+	}
+	if got = must(t, env, manager, map[string]any{"action": "status", "id": "b1"}); !strings.Contains(got, "ended by SIGTERM after") {
+		t.Error(got)
+	}
+	if got = must(t, env, manager, map[string]any{"action": "kill", "id": "b1"}); !strings.HasPrefix(got, "b1 had ended already: ") {
+		t.Error(got)
+	}
+	for want, in := range map[string]map[string]any{
+		`no background command "b9", and none runs`: {"action": "status", "id": "b9"},
+		"logs needs the id":                         {"action": "logs"},
+	} {
+		if _, err := do(t, env, manager, in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", in, err, want)
+		}
+	}
+}
+
+// waitFor waits until something is so; the test's own time limit ends it.
+func waitFor(t *testing.T, so func() bool) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatal("it did not come about")
+		}
+	}
+}
+
+// A background command outlives the call and its turn, and not the session.
+func TestBackgroundOutlivesItsCall(t *testing.T) {
+	env, b, tools := backgroundTools(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	plan, err := tools["bash"].Plan(ctx, env, json.RawMessage(`{"command":"sleep 1000","run_in_background":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tools["bash"].Run(ctx, &tool.Call{ID: "c", Env: env, Plan: plan, Emit: func(bool, []byte) {}}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	j, err := b.get("b1")
+	if err != nil || j.over() {
+		t.Fatalf("it ended with its call: %v", err)
+	}
+	b.Close(context.Background())
+	if !j.over() {
+		t.Error("it outlived the session")
+	}
+	if _, err := do(t, env, tools["bash"], map[string]any{"command": "true", "run_in_background": true}); err == nil {
+		t.Error("a command was started after the end")
+	}
+}
+
+func TestSleepEndsWithABackgroundCommand(t *testing.T) {
+	env, _, tools := backgroundTools(t)
+	must(t, env, tools["bash"], map[string]any{"command": "exit 3", "run_in_background": true})
+	got := must(t, env, tools["sleep"], map[string]any{"seconds": 600})
+	// It may have ended before the wait began; then nothing would end it early.
+	if !strings.Contains(got, "b1 ended: exit code 3") {
+		t.Error(got)
+	}
+	if got := must(t, env, tools["sleep"], map[string]any{"seconds": 1}); got != "Waited 1s." {
+		t.Error(got)
+	}
+}
+
+func TestBackgroundIsBounded(t *testing.T) {
+	env, b, tools := backgroundTools(t)
+	for i := range maxRunning {
+		if _, err := do(t, env, tools["bash"], map[string]any{"command": "sleep 1000", "run_in_background": true}); err != nil {
+			t.Fatalf("number %d: %v", i+1, err)
+		}
+	}
+	if _, err := do(t, env, tools["bash"], map[string]any{"command": "sleep 1000", "run_in_background": true}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%d commands run", maxRunning)) {
+		t.Errorf("one too many: %v", err)
+	}
+	b.EndAll(context.Background())
+	must(t, env, tools["bash"], map[string]any{"command": "true", "run_in_background": true})
+}
