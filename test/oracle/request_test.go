@@ -87,11 +87,6 @@ var known = map[string][]exception{
 		{"has no reasoning_details", "OpenRouter's own, sent only where it came from the server"},
 		{".reasoning_details: the SDK drops", "the same"},
 	},
-	// OpenAI takes both; servers that check with its SDK's types do not.
-	"responses": {
-		{`.type: output_text, not "input_text"`, "an answer's text without the id and status of an output message"},
-		{"no detail, which responses.ResponseInputImageParam requires", "the API's default is auto"},
-	},
 	"gemini": {
 		{"request.systemInstruction.role: the SDK adds user", "the API ignores it"},
 		{".functionCall.args: the SDK leaves out what is empty", "no arguments, said or left out"},

@@ -191,16 +191,12 @@ func (w *items) block(b *core.Block) {
 		if wire.IsBlank(b.Text) {
 			return
 		}
-		if extra := extraOf(b); extra != nil {
-			w.ownMessage(b.Text, extra)
+		if w.role == string(core.RoleAssistant) {
+			w.answer(b.Text, extraOf(b))
 			return
 		}
 		w.part()
-		kind := `{"type":"input_text"`
-		if w.role == string(core.RoleAssistant) {
-			kind = `{"type":"output_text"`
-		}
-		w.dst = append(wire.AppendField(append(w.dst, kind...), "text", b.Text), '}')
+		w.dst = append(wire.AppendField(append(w.dst, `{"type":"input_text"`...), "text", b.Text), '}')
 	case core.BlockImage, core.BlockDocument:
 		w.part()
 		w.dst = appendData(w.dst, b)
@@ -229,26 +225,29 @@ func (w *items) call(b *core.Block) {
 	w.dst = append(wire.AppendField(w.dst, field, input), '}')
 }
 
-// ownMessage writes a text that the provider told more of: its phase belongs to
-// the item, its citations to the part.
-func (w *items) ownMessage(text string, extra *textExtra) {
+// answer writes a text of the model. It goes as plain content: parts of the kind
+// output_text belong to a whole output message, whose id and status Garuda does
+// not keep, and servers that check refuse them without. Only citations need the
+// part; what the provider says of the message besides is its phase.
+func (w *items) answer(text string, extra *textExtra) {
 	w.item()
 	w.dst = wire.AppendField(append(w.dst, `{"type":"message"`...), "role", w.role)
-	if extra.Phase != "" {
+	if extra != nil && extra.Phase != "" {
 		w.dst = wire.AppendField(w.dst, "phase", extra.Phase)
+	}
+	if extra == nil || len(extra.Annotations) == 0 {
+		w.dst = append(wire.AppendField(w.dst, "content", text), '}')
+		return
 	}
 	w.dst = append(wire.AppendKey(w.dst, "content"), `[{"type":"output_text"`...)
 	w.dst = wire.AppendField(w.dst, "text", text)
-	if len(extra.Annotations) > 0 {
-		w.dst = append(wire.AppendKey(w.dst, "annotations"), extra.Annotations...)
-	}
-	w.dst = append(w.dst, `}]}`...)
+	w.dst = append(append(wire.AppendKey(w.dst, "annotations"), extra.Annotations...), `}]}`...)
 }
 
 func appendData(dst []byte, b *core.Block) []byte {
 	switch {
 	case b.Type == core.BlockImage:
-		dst = append(dst, `{"type":"input_image","image_url":`...)
+		dst = append(dst, `{"type":"input_image","detail":"auto","image_url":`...)
 		return append(wire.AppendDataURL(dst, b.MediaType, b.Data), '}')
 	case wire.IsText(b.MediaType):
 		return append(wire.AppendField(append(dst, `{"type":"input_text"`...), "text", b.Name+"\n"+string(b.Data)), '}')

@@ -114,7 +114,7 @@ func TestCustomCall(t *testing.T) {
 	wantBody := `{"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":` + string(mustJSON(input)) + `},` +
 		`{"type":"custom_tool_call_output","call_id":"c1","output":"done"},` +
 		`{"type":"function_call","call_id":"c2","name":"apply_patch","arguments":"{\"patch\":\"made elsewhere\"}"},` +
-		`{"type":"function_call_output","call_id":"c2","output":[{"type":"input_image","image_url":"data:image/png;base64,eA=="}]}]}`
+		`{"type":"function_call_output","call_id":"c2","output":[{"type":"input_image","detail":"auto","image_url":"data:image/png;base64,eA=="}]}]}`
 	llmtest.MustAsk(t, s.Model, req)
 	if !strings.HasSuffix(s.Body(1), wantBody) {
 		t.Errorf("sent %s", s.Body(1))
