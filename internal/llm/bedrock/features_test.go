@@ -11,7 +11,7 @@ import (
 func TestFeatures(t *testing.T) {
 	d := dialect
 	d.Refusals = slices.Concat(refusals, []llmtest.Refusal{
-		llmtest.Refusal{Name: "gateway", Status: 413, Body: `{"message":"Request Entity Too Large"}`, Kind: llm.ErrTooLarge},
+		{Name: "gateway", Status: 413, Body: `{"message":"Request Entity Too Large"}`, Kind: llm.ErrTooLarge},
 	})
 	llmtest.RunFeatures(t, d, llmtest.Features{Without: map[llmtest.Feature]string{
 		llmtest.ImageOutput:   "the Messages API answers in text alone",

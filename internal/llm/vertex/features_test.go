@@ -11,9 +11,9 @@ import (
 func TestFeatures(t *testing.T) {
 	d := dialect
 	d.Refusals = slices.Concat(refusals, []llmtest.Refusal{
-		llmtest.Refusal{Name: "gateway", Status: 413, Body: "<html><title>413 Request Entity Too Large</title></html>", Kind: llm.ErrTooLarge},
-		llmtest.Refusal{Name: "day", Status: 429, Body: refused("429", "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."), Kind: llm.ErrQuota},
-		llmtest.Refusal{Name: "internal", Status: 500, Body: refused("500", "INTERNAL", "Internal error encountered."), Kind: llm.ErrServer},
+		{Name: "gateway", Status: 413, Body: "<html><title>413 Request Entity Too Large</title></html>", Kind: llm.ErrTooLarge},
+		{Name: "day", Status: 429, Body: refused("429", "RESOURCE_EXHAUSTED", "You exceeded your current quota, please check your plan and billing details."), Kind: llm.ErrQuota},
+		{Name: "internal", Status: 500, Body: refused("500", "INTERNAL", "Internal error encountered."), Kind: llm.ErrServer},
 	})
 	llmtest.RunFeatures(t, d, llmtest.Features{Without: map[llmtest.Feature]string{
 		llmtest.ImageOutput:   "the Messages API answers in text alone",
