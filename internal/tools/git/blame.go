@@ -57,7 +57,7 @@ func (blame) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if !ok {
 		return nil, errors.New("the plan is of another tool")
 	}
-	if call.path.Exists && !c.Env.MayRead(call.path.Real) {
+	if call.path.Exists && !c.Env.MayRead(call.path.Abs) {
 		return nil, fmt.Errorf("%s may not be read", call.path.Rel)
 	}
 	return outcome(call.run(ctx, c.Env))
@@ -72,11 +72,11 @@ func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, er
 	if to == 0 {
 		to = call.from + blameLines - 1
 	}
-	body, err := r.read(ctx, outputLimit, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
+	body, err := r.read(ctx, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
 		fmt.Sprintf("%d,%d", call.from, to), "--", relative(env.Workspace.Root(), call.path))
 	var failed *failedError
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, "has only") {
-		if body, err = r.read(ctx, outputLimit, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
+		if body, err = r.read(ctx, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
 			fmt.Sprintf("%d,", call.from), "--", relative(env.Workspace.Root(), call.path)); errors.As(err, &failed) {
 			return nil, fmt.Errorf("%s", failed.stderr)
 		}
@@ -84,7 +84,7 @@ func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, er
 	if err != nil {
 		return nil, err
 	}
-	out := answer(body, "The file is empty.", nil)
+	out := answer(body, "The file is empty.", 0)
 	if call.to == 0 && strings.Count(body, "\n") == blameLines {
 		out.Text += fmt.Sprintf("\n[lines %d-%d; give start_line and end_line for others]", call.from, to)
 	}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the description
 	"encoding/json"
@@ -61,23 +62,43 @@ func (call *diffCall) run(ctx context.Context, env *tool.Env) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
+	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--relative"}
 	if call.in.Staged {
 		args = append(args, "--cached")
 	}
-	what := args
 	if call.in.Base != "" {
-		what = append(what, call.in.Base)
+		base, err := r.base(ctx, call.in.Base)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, base)
 	}
 	root := env.Workspace.Root()
-	names := append(append([]string{}, what...), "--name-only", "--no-renames", "-z")
+	names := append(append([]string{}, args...), "--name-only", "--no-renames", "-z")
 	hidden, err := r.hidden(ctx, append(names, call.pathspec(root, nil)...)...)
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.read(ctx, outputLimit, append(append([]string{}, what...), call.pathspec(root, hidden)...)...)
+	body, err := r.read(ctx, append(append([]string{}, args...), call.pathspec(root, hidden)...)...)
 	if err != nil {
 		return nil, err
 	}
-	return answer(body, "No differences.", hidden), nil
+	return answer(body, "No differences.", len(hidden)), nil
+}
+
+// base puts the ids of commits in the place of what names them.
+func (r *repository) base(ctx context.Context, base string) (string, error) {
+	for _, between := range []string{"...", ".."} {
+		from, to, ok := strings.Cut(base, between)
+		if !ok {
+			continue
+		}
+		a, err := r.commit(ctx, cmp.Or(from, "HEAD"))
+		if err != nil {
+			return "", err
+		}
+		b, err := r.commit(ctx, cmp.Or(to, "HEAD"))
+		return a + between + b, err
+	}
+	return r.commit(ctx, base)
 }

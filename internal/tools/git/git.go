@@ -95,13 +95,16 @@ func quiet() [][2]string {
 		{"core.fsmonitor", "false"}, {"core.hooksPath", "/dev/null"}, {"core.untrackedCache", "false"}, {"core.pager", "cat"},
 		{"core.quotePath", "false"}, {"log.showSignature", "false"}, {"diff.external", ""}, {"diff.ignoreSubmodules", "dirty"},
 		{"diff.submodule", "short"}, {"status.submoduleSummary", "false"}, {"color.ui", "never"}, {"credential.helper", ""},
+		// What would change the form of what is read here and shown.
+		{"diff.orderFile", "/dev/null"}, {"color.diff", "never"}, {"color.status", "never"}, {"blame.coloring", "none"},
+		{"i18n.logOutputEncoding", "UTF-8"}, {"log.follow", "false"},
 	}
 }
 
 // open finds out which filters the repository's own configuration would run.
 func open(ctx context.Context, env *tool.Env) (*repository, error) {
 	r := &repository{env: env}
-	out, err := r.read(ctx, listLimit, "config", "--null", "--show-scope", "--includes", "--name-only", "--get-regexp", `^(filter|diff|merge)\.`)
+	fields, err := r.list(ctx, "config", "--null", "--show-scope", "--includes", "--name-only", "--get-regexp", `^(filter|diff|merge)\.`)
 	var failed *failedError
 	switch {
 	case errors.As(err, &failed) && failed.code == 1: // none
@@ -109,7 +112,6 @@ func open(ctx context.Context, env *tool.Env) (*repository, error) {
 	case err != nil:
 		return nil, err
 	}
-	fields := strings.Split(out, "\x00")
 	for i := 0; i+1 < len(fields); i += 2 {
 		if scope, key := fields[i], fields[i+1]; scope != "system" && scope != "global" {
 			if value, ok := neutral(key); ok {
@@ -147,8 +149,29 @@ func (e *failedError) Error() string {
 	return e.stderr
 }
 
-// read runs git and returns what it printed, cut in the middle at limit bytes.
-func (r *repository) read(ctx context.Context, limit int, args ...string) (string, error) {
+// read runs git and returns what it printed, cut in the middle at outputLimit
+// bytes.
+func (r *repository) read(ctx context.Context, args ...string) (string, error) {
+	out, err := r.run(ctx, outputLimit, args...)
+	return text(out), err
+}
+
+// list runs git with an argument that makes it end each name with a NUL. The
+// names are the bytes that git printed: one that is no valid UTF-8 must still be
+// the same name when it goes back to git, or what it hides or switches off would
+// not be. For the same reason a list that is not whole is an error.
+func (r *repository) list(ctx context.Context, args ...string) ([]string, error) {
+	out, err := r.run(ctx, listLimit, args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(out.Tail) > 0:
+		return nil, fmt.Errorf("git %s lists more than %d MB of names; narrow it with path", args[0], listLimit>>20)
+	}
+	return strings.Split(string(out.Head), "\x00"), nil
+}
+
+func (r *repository) run(ctx context.Context, limit int, args ...string) (out sandbox.Captured, err error) {
 	root := r.env.Workspace.Root()
 	res, err := r.env.Exec.Run(ctx, &sandbox.Command{
 		Argv: append([]string{"git", "--no-pager", "--no-optional-locks"}, args...), Dir: root,
@@ -156,19 +179,35 @@ func (r *repository) read(ctx context.Context, limit int, args ...string) (strin
 	})
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("run git: %w", err)
+		return out, fmt.Errorf("run git: %w", err)
 	case res.Interrupted:
-		return "", tool.ErrInterrupted
+		return out, tool.ErrInterrupted
 	case res.TimedOut:
-		return "", fmt.Errorf("git took longer than %s and was stopped", timeLimit)
+		return out, fmt.Errorf("git took longer than %s and was stopped", timeLimit)
 	case res.ExitCode != 0:
 		said := strings.TrimSpace(text(res.Stderr))
 		if strings.Contains(said, "not a git repository") {
-			return "", &noRepositoryError{root}
+			return out, &noRepositoryError{root}
 		}
-		return "", &failedError{code: res.ExitCode, stderr: strings.TrimPrefix(said, "fatal: ")}
+		return out, &failedError{code: res.ExitCode, stderr: strings.TrimPrefix(said, "fatal: ")}
 	}
-	return text(res.Stdout), nil
+	return res.Stdout, nil
+}
+
+// commit is the id of a commit, branch or tag. Only that: the id of a file's or
+// a folder's contents would show what is in it under another name, or under
+// none, whatever hides it.
+func (r *repository) commit(ctx context.Context, ref string) (string, error) {
+	out, err := r.read(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
+	id := strings.TrimSpace(out)
+	var failed *failedError
+	switch {
+	case errors.As(err, &failed), err == nil && strings.Trim(id, "0123456789abcdef") != "":
+		return "", fmt.Errorf("%q is no commit, branch or tag of this repository; git_log lists the newest commits", ref)
+	case err != nil:
+		return "", err
+	}
+	return id, nil
 }
 
 // text is a stream as text; where its middle was cut it says so.
@@ -191,7 +230,9 @@ func gitEnv(base []string, settings [][2]string) []string {
 			env = append(env, kv)
 		}
 	}
-	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat",
+	// Older versions know no GIT_NO_LAZY_FETCH; without a protocol they can run no
+	// uploadpack of the repository's either.
+	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat",
 		"LC_ALL=C.UTF-8", "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
 	for i, kv := range settings {
 		n := strconv.Itoa(i)
@@ -205,7 +246,7 @@ func gitEnv(base []string, settings [][2]string) []string {
 func (at *place) pathspec(root string, hidden []string) []string {
 	out := []string{"--", ":(literal)" + relative(root, at.path)}
 	for _, h := range hidden {
-		out = append(out, ":(exclude,top,literal)"+h)
+		out = append(out, ":(exclude,literal)"+h)
 	}
 	return out
 }
@@ -219,34 +260,45 @@ func relative(root string, p workspace.Path) string {
 }
 
 // hidden lists the files of a change that may not be shown, as paths from the
-// repository's top. args print them with -z and names only.
+// root. args print them so, with -z and names only.
 func (r *repository) hidden(ctx context.Context, args ...string) ([]string, error) {
-	top, err := r.read(ctx, listLimit, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return nil, err
-	}
-	names, err := r.read(ctx, listLimit, args...)
+	names, err := r.list(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
 	var out []string
-	for name := range strings.SplitSeq(names, "\x00") {
-		if name = strings.TrimLeft(name, "\n"); name != "" && !r.env.MayRead(filepath.Join(strings.TrimSuffix(top, "\n"), filepath.FromSlash(name))) {
+	size := 0
+	for _, name := range names {
+		if name != "" && !r.mayShow(name) {
 			out = append(out, name)
+			size += len(name)
 		}
+	}
+	const most = 256 << 10 // far below what can be given to a program
+	if size > most {
+		return nil, fmt.Errorf("%d of the changed files are protected, too many to leave out one by one; narrow it with path", len(out))
 	}
 	return out, nil
 }
 
+// mayShow tells whether a file's name and contents may be shown; name is its
+// path from the root.
+func (r *repository) mayShow(name string) bool {
+	return r.env.MayRead(filepath.Join(r.env.Workspace.Root(), filepath.FromSlash(name)))
+}
+
 // answer puts a result together, with a note about what was hidden.
-func answer(body, empty string, hidden []string) *tool.Output {
+func answer(body, empty string, hidden int) *tool.Output {
 	body = strings.TrimRight(body, "\n")
 	out := &tool.Output{Text: body, Summary: fmt.Sprintf("%d lines", strings.Count(body, "\n")+1)}
 	if body == "" {
 		out.Text, out.Summary = empty, strings.ToLower(strings.TrimSuffix(empty, "."))
 	}
-	if len(hidden) > 0 {
-		out.Text += fmt.Sprintf("\n[%d protected files are not shown: %s]", len(hidden), strings.Join(hidden, ", "))
+	switch {
+	case hidden == 1:
+		out.Text += "\n[1 protected file is not shown]"
+	case hidden > 1:
+		out.Text += fmt.Sprintf("\n[%d protected files are not shown]", hidden)
 	}
 	return out
 }

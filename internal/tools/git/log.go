@@ -63,13 +63,13 @@ func (call *logCall) run(ctx context.Context, env *tool.Env) (*tool.Output, erro
 	}
 	args := []string{"log", "--no-show-signature", "--date=format:%Y-%m-%d %H:%M", "--format=%h  %ad  %an  %s", "-n", strconv.Itoa(call.limit)}
 	args = append(args, call.pathspec(env.Workspace.Root(), nil)...)
-	body, err := r.read(ctx, outputLimit, args...)
+	body, err := r.read(ctx, args...)
 	var failed *failedError
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, "does not have any commits yet") {
-		return answer("", "No commits yet.", nil), nil
+		return answer("", "No commits yet.", 0), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return answer(body, "No commits.", nil), nil
+	return answer(body, "No commits.", 0), nil
 }

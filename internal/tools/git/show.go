@@ -6,7 +6,6 @@ import (
 	_ "embed" // for the description
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"garuda/internal/tool"
@@ -62,36 +61,31 @@ func (call *showCall) run(ctx context.Context, env *tool.Env) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	// Only a commit: the id of a file's contents would show that file, whatever
-	// hides it.
-	commit, err := r.read(ctx, outputLimit, "rev-parse", "--verify", "--quiet", "--end-of-options", call.ref+"^{commit}")
-	var failed *failedError
-	if errors.As(err, &failed) {
-		return nil, fmt.Errorf("%q is no commit, branch or tag of this repository; git_log lists the newest commits", call.ref)
-	}
+	commit, err := r.commit(ctx, call.ref)
 	if err != nil {
 		return nil, err
 	}
-	commit = strings.TrimSpace(commit)
-	args := []string{"show", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--ignore-submodules=dirty", "--first-parent", "-m", "--no-notes"}
 	root := env.Workspace.Root()
-	names := append(append([]string{}, args...), "--format=", "--name-only", "--no-renames", "-z", commit)
-	hidden, err := r.hidden(ctx, append(names, call.pathspec(root, nil)...)...)
+	// The names come without the message, and with nothing before or between them.
+	names := append([]string{"diff-tree", "-r", "--root", "-m", "--first-parent", "--no-commit-id", "--relative", "--name-only", "--no-renames", "-z", commit},
+		call.pathspec(root, nil)...)
+	hidden, err := r.hidden(ctx, names...)
 	if err != nil {
 		return nil, err
 	}
 	// The message comes apart: a commit that changes nothing at the path has one too.
-	head, err := r.read(ctx, outputLimit, "show", "--no-patch", "--no-show-signature", "--no-notes", "--date=format:%Y-%m-%d %H:%M",
+	head, err := r.read(ctx, "show", "--no-patch", "--no-show-signature", "--no-notes", "--date=format:%Y-%m-%d %H:%M",
 		"--format=commit %H%nAuthor: %an <%ae>%nDate: %ad%n%n%B", commit)
 	if err != nil {
 		return nil, err
 	}
-	body, err := r.read(ctx, outputLimit, append(append(append([]string{}, args...), "--format=", commit), call.pathspec(root, hidden)...)...)
+	body, err := r.read(ctx, append([]string{"show", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--ignore-submodules=dirty",
+		"--first-parent", "-m", "--no-notes", "--relative", "--format=", commit}, call.pathspec(root, hidden)...)...)
 	if err != nil {
 		return nil, err
 	}
 	if strings.TrimSpace(body) == "" {
 		body = "It changes nothing here."
 	}
-	return answer(strings.TrimRight(head, "\n")+"\n\n"+strings.TrimLeft(body, "\n"), "", hidden), nil
+	return answer(strings.TrimRight(head, "\n")+"\n\n"+strings.TrimLeft(body, "\n"), "", len(hidden)), nil
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the description
 	"encoding/json"
@@ -43,12 +44,25 @@ func runStatus(ctx context.Context, env *tool.Env, at *place) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	raw, err := r.read(ctx, listLimit, append([]string{"status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--untracked-files=normal", "--ignore-submodules=dirty"},
+	fields, err := r.list(ctx, append([]string{"status", "--porcelain=v2", "-z", "--branch", "--show-stash", "--untracked-files=normal", "--ignore-submodules=dirty"},
 		at.pathspec(env.Workspace.Root(), nil)...)...)
 	if err != nil {
 		return nil, err
 	}
-	head, files := readStatus(raw)
+	// Git names files from the top of the repository, which may be above the root.
+	prefix, err := r.run(ctx, outputLimit, "rev-parse", "--show-prefix")
+	if err != nil {
+		return nil, err
+	}
+	hidden := 0
+	head, files := readStatus(fields, func(name string) (shown string, ok bool) {
+		name = fromRoot(name, strings.TrimSuffix(string(prefix.Head), "\n"))
+		if !r.mayShow(name) {
+			hidden++
+			return "", false
+		}
+		return strings.ToValidUTF8(name, "\ufffd"), true
+	})
 	const most = 500
 	left := 0
 	if len(files) > most {
@@ -65,15 +79,24 @@ func runStatus(ctx context.Context, env *tool.Env, at *place) (*tool.Output, err
 	if left > 0 {
 		body += fmt.Sprintf("\n[%d more]", left)
 	}
-	out := answer(body, "", nil)
+	out := answer(body, "", hidden)
 	out.Summary = fmt.Sprintf("%d changed", len(files)+left)
 	return out, nil
 }
 
-// readStatus puts the second porcelain format into words.
-func readStatus(raw string) (head string, files []string) {
+// fromRoot is a path from the top of the repository as one from the root, which
+// has this prefix there.
+func fromRoot(name, prefix string) string {
+	if rest, ok := strings.CutPrefix(name, prefix); ok {
+		return cmp.Or(rest, "./")
+	}
+	return strings.Repeat("../", strings.Count(prefix, "/")) + name
+}
+
+// readStatus puts the second porcelain format into words. shown is how a file's
+// name is shown, if it may be.
+func readStatus(fields []string, shown func(name string) (string, bool)) (head string, files []string) {
 	branch, upstream, distance, commit, stash := "", "", "", "", ""
-	fields := strings.Split(raw, "\x00")
 	for i := 0; i < len(fields); i++ {
 		line := fields[i]
 		switch {
@@ -88,28 +111,40 @@ func readStatus(raw string) (head string, files []string) {
 		case strings.HasPrefix(line, "# stash "):
 			stash = strings.TrimPrefix(line, "# stash ")
 		case strings.HasPrefix(line, "1 "):
-			files = append(files, inWords(line, 8, "")...)
+			files = append(files, inWords(line, 8, "", shown)...)
 		case strings.HasPrefix(line, "2 ") && i+1 < len(fields):
 			i++
-			files = append(files, inWords(line, 9, fields[i])...)
+			files = append(files, inWords(line, 9, fields[i], shown)...)
 		case strings.HasPrefix(line, "u "):
 			if parts := strings.SplitN(line, " ", 11); len(parts) == 11 {
-				files = append(files, "conflict: "+parts[10])
+				if name, ok := shown(parts[10]); ok {
+					files = append(files, "conflict: "+name)
+				}
 			}
 		case strings.HasPrefix(line, "? "):
-			files = append(files, "untracked: "+line[2:])
+			if name, ok := shown(line[2:]); ok {
+				files = append(files, "untracked: "+name)
+			}
 		}
 	}
 	return branchLine(branch, commit, upstream, distance, stash), files
 }
 
 // inWords tells what happened to one file in the index and in the work tree.
-func inWords(line string, before int, from string) []string {
+func inWords(line string, before int, from string, shown func(string) (string, bool)) []string {
 	parts := strings.SplitN(line, " ", before+1)
 	if len(parts) <= before || len(parts[1]) != 2 {
 		return nil
 	}
-	name := parts[before]
+	name, ok := shown(parts[before])
+	if !ok {
+		return nil
+	}
+	if from != "" {
+		if from, ok = shown(from); !ok {
+			from = "a protected file"
+		}
+	}
 	var out []string
 	for i, where := range []string{"staged ", ""} {
 		what, ok := map[byte]string{'M': "modified", 'T': "type changed", 'A': "new", 'D': "deleted", 'R': "renamed", 'C': "copied"}[parts[1][i]]
