@@ -73,12 +73,13 @@ func TestFitRefuses(t *testing.T) {
 	binary.BigEndian.PutUint32(bomb[16:], 100_000) // the header's width and height
 	binary.BigEndian.PutUint32(bomb[20:], 100_000)
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
-	whole := pngOf(t, 2000, 2000, false)
+	whole, small := pngOf(t, 2000, 2000, false), pngOf(t, 300, 200, true)
 	for want, data := range map[string][]byte{
 		"no PNG, JPEG, GIF or WebP": []byte("text"),
 		"100000 × 100000 pixels":    bomb,
 		"size":                      []byte("\x89PNG\r\n\x1a\nnothing"),
 		"decode the picture":        whole[:len(whole)/2],
+		"decode the picture: ":      small[:len(small)-40], // it would go as it is
 	} {
 		if p, err := Fit(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v, %v, want %q", p, err, want)

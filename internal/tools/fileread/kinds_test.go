@@ -69,3 +69,32 @@ func TestReadNotebook(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Only who saw all cells has read the file, and may write it anew.
+func TestPartOfANotebookIsNotAll(t *testing.T) {
+	text := `{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[
+{"cell_type":"raw","id":"a","metadata":{},"source":"1"},
+{"cell_type":"raw","id":"b","metadata":{},"source":"2"}]}`
+	for _, tt := range []struct {
+		in   args
+		want bool
+	}{
+		{args{"path": "n.ipynb", "limit": 1}, false},
+		{args{"path": "n.ipynb", "offset": 2}, false},
+		{args{"path": "n.ipynb"}, true},
+	} {
+		env := newEnv(t, map[string]string{"n.ipynb": text})
+		mustRun(t, env, readFile{}, tt.in)
+		p, err := env.Workspace.Resolve("n.ipynb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := env.Workspace.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := env.Tracker.Whole(p.Real, c.Snapshot); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.in, got, tt.want)
+		}
+	}
+}

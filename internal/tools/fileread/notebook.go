@@ -44,7 +44,11 @@ func (call *readCall) notebook(env *tool.Env, p workspace.Path, c *workspace.Con
 	case shown < len(cells):
 		fmt.Fprintf(&s.text, "\n[cells %d-%d of %d; to go on use offset=%d, which counts cells here]\n", call.lines.From, last, len(cells), last+1)
 	}
-	env.Tracker.Record(p.Real, workspace.Read{Snapshot: c.Snapshot, Asked: call.lines, Got: []workspace.Lines{{From: 1, To: total}}, Total: total})
+	read := workspace.Read{Snapshot: c.Snapshot, Asked: call.lines, Total: total}
+	if shown == len(cells) && !s.cut { // the lines of the text that a few cells are is not known
+		read.Got = []workspace.Lines{{From: 1, To: total}}
+	}
+	env.Tracker.Record(p.Real, read)
 	return &tool.Output{Text: strings.TrimSuffix(s.text.String(), "\n"), Blocks: s.pictures, Summary: counted(shown, "cell", "cells")}, nil
 }
 
@@ -52,6 +56,8 @@ func (call *readCall) notebook(env *tool.Env, p workspace.Path, c *workspace.Con
 type sheet struct {
 	text     strings.Builder
 	pictures []core.Block
+	// cut: something of a cell's source is not shown whole.
+	cut bool
 }
 
 func (s *sheet) cell(number int, c *notebook.Cell) {
@@ -62,7 +68,9 @@ func (s *sheet) cell(number int, c *notebook.Cell) {
 	width := digits(max(workspace.CountLines(c.Source), 1))
 	var out []byte
 	for i, line := range strings.Split(strings.TrimSuffix(c.Source, "\n"), "\n") {
-		out, _ = AppendLine(out, i+1, width, line)
+		var whole bool
+		out, whole = AppendLine(out, i+1, width, line)
+		s.cut = s.cut || !whole
 	}
 	s.text.Write(out)
 	for _, o := range c.Outputs {

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"garuda/internal/core"
 	"garuda/internal/tool"
 )
 
@@ -96,16 +100,24 @@ func (readManyFiles) Run(ctx context.Context, c *tool.Call) (*tool.Output, error
 		return nil, errors.New("the plan is of another tool")
 	}
 	texts := make([]string, len(call.files))
+	pictures := make([][]core.Block, len(call.files))
 	unreadable := make([]bool, len(call.files))
 	var wg sync.WaitGroup
+	var broke atomic.Value
 	for i := range call.files {
 		f := &call.files[i]
 		wg.Go(func() {
+			// The pipeline catches a panic only on its own goroutine; see below.
+			defer func() {
+				if p := recover(); p != nil {
+					broke.CompareAndSwap(nil, fmt.Sprintf("read %s: %v\n%s", f.path, p, debug.Stack()))
+				}
+			}()
 			err := f.why
 			if err == nil {
 				var out *tool.Output
 				if out, err = (readFile{}).Run(ctx, &tool.Call{ID: c.ID, Env: c.Env, Plan: f.plan, Progress: c.Progress, Emit: c.Emit, Check: c.Check}); err == nil {
-					texts[i] = out.Text
+					texts[i], pictures[i] = out.Text, out.Blocks
 					return
 				}
 			}
@@ -113,6 +125,9 @@ func (readManyFiles) Run(ctx context.Context, c *tool.Call) (*tool.Output, error
 		})
 	}
 	wg.Wait()
+	if p := broke.Load(); p != nil {
+		panic(p)
+	}
 	var b strings.Builder
 	failed := 0
 	for i, f := range call.files {
@@ -121,7 +136,10 @@ func (readManyFiles) Run(ctx context.Context, c *tool.Call) (*tool.Output, error
 		}
 		fmt.Fprintf(&b, "===== %s =====\n%s\n", f.path, texts[i])
 	}
-	out := &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Summary: counted(len(call.files)-failed, "file", "files"), IsError: failed == len(call.files)}
+	out := &tool.Output{
+		Text: strings.TrimSuffix(b.String(), "\n"), Blocks: slices.Concat(pictures...),
+		Summary: counted(len(call.files)-failed, "file", "files"), IsError: failed == len(call.files),
+	}
 	if failed > 0 {
 		out.Summary += fmt.Sprintf(", %d unreadable", failed)
 	}
