@@ -39,6 +39,9 @@ type actor struct {
 	thinking llm.ThinkingLevel
 	// notes go with the next message, in the order they arose.
 	notes []core.Block
+	// room is the output limit for which a window of which the server told has
+	// room; 0 where none was too small.
+	room int
 	// toldModel is the model that the conversation was last told of.
 	toldModel string
 	// fresh is true until a model that was chosen in the middle of the conversation
@@ -247,10 +250,22 @@ func (a *actor) outputLimit() int {
 	info := a.s.cfg.Model.Info()
 	n := a.s.cfg.Limits.MaxOutput
 	if n <= 0 {
-		return llm.MaxTokens(info, a.thinking)
+		return a.bounded(llm.MaxTokens(info, a.thinking))
 	}
 	if info.MaxOutput > 0 {
 		n = min(n, info.MaxOutput)
+	}
+	if a.room > 0 {
+		n = min(n, a.room)
+	}
+	return n
+}
+
+// bounded is the part of an output limit that the model has room for.
+func (a *actor) bounded(n int) int {
+	n = llm.Bounded(a.s.cfg.Model.Info(), n)
+	if a.room > 0 {
+		n = min(n, a.room)
 	}
 	return n
 }
@@ -265,7 +280,7 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	if info.Spec == was {
 		return nil // the same, opened again
 	}
-	a.conv.estimator, a.conv.blind = turn.Estimator{}, isBlind(info)
+	a.conv.estimator, a.conv.blind, a.room = turn.Estimator{}, isBlind(info), 0
 	unseen := a.conv.replace(session.WithoutThinking(a.conv.messages))
 	a.journal.append(&session.Model{Model: info.Spec})
 	a.noteModel(info.Spec)

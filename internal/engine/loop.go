@@ -196,7 +196,7 @@ func (t *turnRun) recover(resp *llm.Response) {
 		}
 	}
 	t.record(resp, kept)
-	t.maxTokens = max(t.maxTokens, min(turn.RecoveredMaxTokens, modelMax(t.cfg.Model.Info())))
+	t.maxTokens = max(t.maxTokens, t.a.bounded(turn.RecoveredMaxTokens))
 	m := &core.Message{Role: core.RoleUser, Blocks: []core.Block{{
 		Type: core.BlockText, Note: "continue",
 		Text: "<garuda_note>Your last response was cut at the output limit. Continue exactly where it ended; " +
@@ -206,13 +206,6 @@ func (t *turnRun) recover(resp *llm.Response) {
 	t.a.journal.flush()
 	t.a.conv.append(m)
 	t.publish(Notice{Text: fmt.Sprintf("the response was cut at the output limit; going on with %d tokens", t.maxTokens)})
-}
-
-func modelMax(info *llm.Info) int {
-	if info.MaxOutput > 0 {
-		return info.MaxOutput
-	}
-	return turn.RecoveredMaxTokens
 }
 
 // record writes the response with this message as what is kept of it. One of

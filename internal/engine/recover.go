@@ -52,6 +52,25 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 	return t.compacted(c, string(e.Kind), said)
 }
 
+// lowerOutput asks for a shorter answer where a window that the server tells of is
+// too small for the output limit, and reports whether the same conversation may be
+// taken then. It ends: each time the limit is lower.
+func (t *turnRun) lowerOutput(e *llm.Error) bool {
+	const share = 2
+	room := e.Window / share
+	if e.Kind != llm.ErrContextOverflow || room == 0 || t.maxTokens <= room {
+		return false
+	}
+	said := fmt.Sprintf("the model's window of %d tokens has no room for an answer of %d; asking for at most %d", e.Window, t.maxTokens, room)
+	if e.Hint != "" {
+		said += "; " + e.Hint
+	}
+	t.a.room, t.maxTokens = room, room
+	t.publish(Notice{Text: said})
+	whole, _ := t.a.conv.estimate()
+	return whole <= e.Window-room
+}
+
 const (
 	// shareOff is the part of a request that goes where nobody says how much must;
 	// margin is what goes beyond what must by estimate.

@@ -322,3 +322,53 @@ func TestSmallerModel(t *testing.T) {
 		t.Errorf("a resume goes on with another conversation (-sent +loaded):\n%s", d)
 	}
 }
+
+// cutShort is an answer that met the output limit.
+func cutShort(text string) reply {
+	return func(context.Context, *llm.Request, func(llm.Event)) (*llm.Response, error) {
+		return response(core.StopMaxTokens, core.Text(text)), nil
+	}
+}
+
+// A window that has no room for the output limit beside the input is no matter of
+// the conversation: less is asked for, and the answer, the next turn and what goes
+// on after a cut answer keep to it.
+func TestOutputLimitGivesWay(t *testing.T) {
+	cut := cutShort("half")
+	b := newBench(t, Config{Limits: Limits{MaxOutput: 8192}}, nil, refused(llm.ErrContextOverflow, 8192), says("fine"), cut, says("whole"))
+	b.s.Submit(Prompt{Text: "go"})
+	said := ""
+	for _, e := range b.until(func(e Event) bool { _, ok := e.(TurnEnded); return ok }) {
+		if n, ok := e.(Notice); ok {
+			said += n.Text + "\n"
+		}
+	}
+	if want := "window of 8192 tokens has no room for an answer of 8192; asking for at most 4096"; !strings.Contains(said, want) {
+		t.Errorf("%q is not said in %q", want, said)
+	}
+	if r := b.turn("next"); r.End != core.EndDone {
+		t.Errorf("ended %s: %v", r.End, r.Err)
+	}
+	var limits []int
+	for _, q := range b.model.sent() {
+		limits = append(limits, q.MaxTokens)
+	}
+	if d := cmp.Diff([]int{8192, 4096, 4096, 4096}, limits); d != "" {
+		t.Errorf("output limits (-want +got):\n%s", d)
+	}
+}
+
+// A cut answer goes on with no more than the window has room for.
+func TestCutAnswerGoesOnInSmallWindow(t *testing.T) {
+	cut := cutShort("half")
+	small := &fakeModel{info: llm.Info{Spec: "fake/small", ContextWindow: 32_768, Known: true}, replies: []reply{cut, says("whole")}}
+	b := newBench(t, Config{}, nil)
+	if err := b.s.SetModel(small, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.turn("go")
+	sent := small.sent()
+	if len(sent) != 2 || sent[0].MaxTokens != 8192 || sent[1].MaxTokens != 16_384 {
+		t.Errorf("%d requests, the last with %d tokens", len(sent), sent[len(sent)-1].MaxTokens)
+	}
+}

@@ -40,6 +40,9 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		if ctx.Err() != nil || !errors.As(err, &e) {
 			return nil, err
 		}
+		if t.lowerOutput(e) {
+			continue
+		}
 		if recoverable(e) {
 			if smaller || !t.shrink(e) {
 				return nil, hopeless(e, smaller)

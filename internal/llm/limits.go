@@ -9,8 +9,7 @@ const (
 )
 
 // MaxTokens is the output limit for a request to the model at this level: 8,192;
-// 16,384 when it thinks; 32,000 for xhigh and max; never more than the model's
-// own limit, where that is known.
+// 16,384 when it thinks; 32,000 for xhigh and max; never more than Bounded allows.
 func MaxTokens(info *Info, level ThinkingLevel) int {
 	n := maxTokensPlain
 	switch {
@@ -20,8 +19,19 @@ func MaxTokens(info *Info, level ThinkingLevel) int {
 	case level != ThinkDefault || info.Thinks:
 		n = maxTokensThinking
 	}
+	return Bounded(info, n)
+}
+
+// Bounded is an output limit that the model can be asked for: at most its own,
+// and at most half of its window, where these are known. Input and output share
+// the window, and many servers (vLLM, OpenAI's older models) refuse a request
+// whose input and output limit do not fit it together, however short the answer.
+func Bounded(info *Info, n int) int {
 	if info.MaxOutput > 0 {
 		n = min(n, info.MaxOutput)
+	}
+	if info.Known {
+		n = min(n, max(info.ContextWindow/2, 1))
 	}
 	return n
 }

@@ -17,6 +17,10 @@ func TestMaxTokens(t *testing.T) {
 		{thinks, ThinkXHigh, 32000},
 		{thinks, ThinkMax, 32000},
 		{small, ThinkMax, 4096},
+		{&Info{Known: true, ContextWindow: 8192}, ThinkDefault, 4096},
+		{&Info{Known: true, ContextWindow: 32_768, Thinks: true}, ThinkMax, 16384},
+		{&Info{Known: true, ContextWindow: 8192, MaxOutput: 1000}, ThinkDefault, 1000},
+		{&Info{ContextWindow: 8192}, ThinkDefault, 8192}, // only assumed
 	} {
 		if got := MaxTokens(tt.info, tt.level); got != tt.want {
 			t.Errorf("MaxTokens(%+v, %q) = %d, want %d", tt.info, tt.level, got, tt.want)
