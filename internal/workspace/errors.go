@@ -113,3 +113,24 @@ func (w *Workspace) failure(doing string, p Path, err error) error {
 	}
 	return &PathError{Doing: doing, Path: p.Rel, Err: plainCause(err)}
 }
+
+// UnsavedError says that a change was made, and that it may be lost if the
+// computer stops now, as its folder could not be saved.
+type UnsavedError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnsavedError) Error() string {
+	return fmt.Sprintf("the change of %s was made, but could not be saved for good: %v", e.Path, plainCause(e.Err))
+}
+
+func (e *UnsavedError) Unwrap() error { return e.Err }
+
+// unsaved is nil for no error.
+func unsaved(p Path, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &UnsavedError{Path: p.Rel, Err: err}
+}

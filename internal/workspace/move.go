@@ -55,7 +55,7 @@ func (w *Workspace) Remove(p Path, was Info) error {
 	if err := dir.remove(name); err != nil {
 		return w.failure("delete", p, err)
 	}
-	return w.failure("save the folder of", p, dir.sync())
+	return unsaved(p, dir.sync())
 }
 
 func removable(p Path, was Info) error {
@@ -98,11 +98,12 @@ func (w *Workspace) Move(from, to Path, was Info) (*Written, error) {
 	case err != nil:
 		return nil, w.failure("move", from, err)
 	}
-	if out.Info, err = toDir.lstat(toName); err != nil {
-		return nil, w.failure("look at", to, err)
+	info, err := toDir.lstat(toName)
+	if err != nil {
+		return out, unsaved(to, err)
 	}
-	out.Snapshot = snapshotOf(out.Info)
-	return out, w.failure("save the folder of", to, errors.Join(toDir.sync(), dir.sync()))
+	out.Info, out.Snapshot = info, snapshotOf(info)
+	return out, unsaved(to, errors.Join(toDir.sync(), dir.sync()))
 }
 
 // moveByCopy writes the file anew and removes it at the old place; the copy is
@@ -115,16 +116,30 @@ func (w *Workspace) moveByCopy(from, to Path, was Info, out *Written) error {
 	if err != nil {
 		return err
 	}
+	lost := (*UnsavedError)(nil)
 	written, err := w.CreateAs(to, c.Raw, was.Mode.Perm())
-	if err != nil {
+	switch {
+	case errors.As(err, &lost): // it must be safe before the other goes
+		return errors.Join(w.failure("save", to, lost.Err), w.takeBack(to, written))
+	case err != nil:
 		return err
 	}
-	if err := w.Remove(from, was); err != nil {
-		return errors.Join(err, w.Remove(to, written.Info))
+	err = w.Remove(from, was)
+	if err != nil && !errors.As(err, &lost) { // else the copy is all there is
+		return errors.Join(err, w.takeBack(to, written))
 	}
 	folders := out.Folders
 	*out = *written
 	out.Folders = folders
 	out.Notes = append(out.Notes, fmt.Sprintf("%s was copied and then deleted at the old place; its owner and extended attributes were not kept", from.Rel))
+	return err
+}
+
+// takeBack removes a copy; that it is gone need not be saved.
+func (w *Workspace) takeBack(p Path, written *Written) error {
+	unsaved := (*UnsavedError)(nil)
+	if err := w.Remove(p, written.Info); err != nil && !errors.As(err, &unsaved) {
+		return err
+	}
 	return nil
 }

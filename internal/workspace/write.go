@@ -25,7 +25,8 @@ type Written struct {
 
 // Create writes a new file, with its missing folders, in one step: other
 // programs see all of it or nothing. A file that is there, or appears
-// meanwhile, is left alone and the error is a *ChangedError.
+// meanwhile, is left alone and the error is a *ChangedError. With an
+// *UnsavedError, here and in the other writes, the change was made.
 func (w *Workspace) Create(p Path, data []byte) (*Written, error) {
 	return w.CreateAs(p, data, 0)
 }
@@ -60,7 +61,7 @@ func (w *Workspace) CreateAs(p Path, data []byte, mode fs.FileMode) (*Written, e
 		return nil, w.failure("create", p, err)
 	}
 	t.discard() // it may still have its first name too
-	return out.done(placed(dir, name, info), data), w.failure("save", p, dir.sync())
+	return out.done(placed(dir, name, info), data), unsaved(p, dir.sync())
 }
 
 // placed describes a file again that got its name: some systems count that as a
@@ -106,7 +107,7 @@ func (w *Workspace) Replace(p Path, was Info, data []byte) (*Written, error) {
 	if was.Links > 1 {
 		out.Notes = append(out.Notes, fmt.Sprintf("the file had %d other name(s) (hard links); they keep the old text", was.Links-1))
 	}
-	return out.done(placed(dir, name, info), data), w.failure("save", p, dir.sync())
+	return out.done(placed(dir, name, info), data), unsaved(p, dir.sync())
 }
 
 func (out *Written) done(info Info, data []byte) *Written {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"garuda/internal/tool"
@@ -224,7 +225,10 @@ func (applyPatch) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	defer lockAll(c.Env.Workspace, paths...)()
 	a := &applying{w: c.Env.Workspace}
 	if err := a.all(call.files); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w; nothing of the patch was applied", err), a.putBack())
+		if back := a.putBack(); back != nil {
+			return nil, fmt.Errorf("%w; what was done before could not all be put back, look at the files: %w", err, back)
+		}
+		return nil, fmt.Errorf("%w; nothing of the patch was applied", err)
 	}
 	out := &tool.Output{Text: "Applied the patch:"}
 	changed := 0
@@ -281,9 +285,20 @@ func (f *patchedFile) report(written *workspace.Written) string {
 	return text + notes(written.Notes)
 }
 
+// disk is what a patch needs of the workspace.
+type disk interface {
+	CheckUnchanged(p workspace.Path, was workspace.Info) error
+	Create(p workspace.Path, data []byte) (*workspace.Written, error)
+	CreateAs(p workspace.Path, data []byte, mode fs.FileMode) (*workspace.Written, error)
+	Remove(p workspace.Path, was workspace.Info) error
+	Move(from, to workspace.Path, was workspace.Info) (*workspace.Written, error)
+	Replace(p workspace.Path, was workspace.Info, data []byte) (*workspace.Written, error)
+	Lstat(p workspace.Path) (workspace.Info, error)
+}
+
 // applying is a patch on its way to the disk.
 type applying struct {
-	w       *workspace.Workspace
+	w       disk
 	written []*workspace.Written
 	undo    []func() error
 }
@@ -313,17 +328,23 @@ func (a *applying) all(files []*patchedFile) error {
 	return nil
 }
 
+// made reports whether a step changed the disk, also when it then failed.
+func made(err error) bool {
+	unsaved := (*workspace.UnsavedError)(nil)
+	return err == nil || errors.As(err, &unsaved)
+}
+
 func (a *applying) one(f *patchedFile) (*workspace.Written, error) {
 	switch f.kind {
 	case sectionAdd:
 		done, err := a.w.Create(f.path, f.raw)
-		if err == nil {
+		if made(err) {
 			a.undo = append(a.undo, func() error { return a.w.Remove(f.path, done.Info) })
 		}
 		return done, err
 	case sectionDelete:
 		err := a.w.Remove(f.path, f.was.Info)
-		if err == nil {
+		if made(err) {
 			a.undo = append(a.undo, func() error {
 				_, err := a.w.CreateAs(f.path, f.was.Raw, f.was.Info.Mode.Perm())
 				return err
@@ -332,43 +353,54 @@ func (a *applying) one(f *patchedFile) (*workspace.Written, error) {
 		return nil, err
 	case sectionUpdate:
 	}
+	return a.update(f)
+}
+
+func (a *applying) update(f *patchedFile) (*workspace.Written, error) {
 	at, info, done := f.path, f.was.Info, &workspace.Written{}
 	if f.to != nil {
 		var err error
-		if done, err = a.w.Move(f.path, *f.to, info); err != nil {
+		done, err = a.w.Move(f.path, *f.to, info)
+		if made(err) {
+			a.undo = append(a.undo, func() error { return a.moveBack(*f.to, f.path) })
+		}
+		if err != nil {
 			return nil, err
 		}
 		at, info = *f.to, done.Info
-		a.undo = append(a.undo, func() error {
-			now, err := a.w.Lstat(at)
-			if err == nil {
-				_, err = a.w.Move(at, f.path, now)
-			}
-			return err
-		})
 	}
 	if f.edited == nil {
 		return done, nil
 	}
 	replaced, err := a.w.Replace(at, info, f.edited.raw)
+	if made(err) {
+		a.undo = append(a.undo, func() error {
+			_, err := a.w.Replace(at, replaced.Info, f.was.Raw)
+			return err
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
-	a.undo = append(a.undo, func() error {
-		_, err := a.w.Replace(at, replaced.Info, f.was.Raw)
-		return err
-	})
 	replaced.Folders = done.Folders
 	replaced.Notes = append(done.Notes, replaced.Notes...)
 	return replaced, nil
+}
+
+func (a *applying) moveBack(from, to workspace.Path) error {
+	now, err := a.w.Lstat(from)
+	if err == nil {
+		_, err = a.w.Move(from, to, now)
+	}
+	return err
 }
 
 // putBack takes back what was done, the last first.
 func (a *applying) putBack() error {
 	var errs []error
 	for i := len(a.undo) - 1; i >= 0; i-- {
-		if err := a.undo[i](); err != nil {
-			errs = append(errs, fmt.Errorf("put back what was already done: %w", err))
+		if err := a.undo[i](); !made(err) {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)

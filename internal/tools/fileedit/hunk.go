@@ -15,7 +15,15 @@ type patchedText struct {
 	start []int // of each line, and the text's length at the end
 	stale bool
 	at    int // the first line that the next hunk may touch
+	runs  []lineRun
 	edits []workspace.Edit
+}
+
+// lineRun is lines [from, to) and what comes in their place. There is at least
+// one line between a run and the next.
+type lineRun struct {
+	from, to int
+	put      string
 }
 
 func newPatchedText(name, lf string, stale bool) *patchedText {
@@ -52,6 +60,10 @@ func (t *patchedText) apply(h *hunk) error {
 	}
 	t.replace(h, at)
 	t.at = at + len(old)
+	t.edits = t.edits[:0]
+	for _, r := range t.runs {
+		t.edits = append(t.edits, t.edit(r))
+	}
 	return nil
 }
 
@@ -126,8 +138,8 @@ next:
 	return found
 }
 
-// replace makes an edit of each run of lines that go and come. Lines that stay
-// are left as the file has them.
+// replace finds the runs of lines that go and come. Lines that stay are left as
+// the file has them.
 func (t *patchedText) replace(h *hunk, at int) {
 	for i := 0; i < len(h.lines); {
 		if h.lines[i].op == ' ' {
@@ -144,21 +156,26 @@ func (t *patchedText) replace(h *hunk, at int) {
 			put.WriteString(h.lines[i].text)
 			put.WriteByte('\n')
 		}
-		t.edits = append(t.edits, t.edit(from, at, put.String()))
+		if last := len(t.runs) - 1; last >= 0 && t.runs[last].to == from { // of the hunk before
+			t.runs[last].to = at
+			t.runs[last].put += put.String()
+			continue
+		}
+		t.runs = append(t.runs, lineRun{from, at, put.String()})
 	}
 }
 
-// edit replaces lines [from, to). A text whose last line does not end in a
+// edit replaces the lines of a run. A text whose last line does not end in a
 // newline keeps it so.
-func (t *patchedText) edit(from, to int, put string) workspace.Edit {
-	e := workspace.Edit{Start: t.start[from], End: t.start[to], New: put}
+func (t *patchedText) edit(r lineRun) workspace.Edit {
+	e := workspace.Edit{Start: t.start[r.from], End: t.start[r.to], New: r.put}
 	if e.End < len(t.lf) || t.lf == "" || strings.HasSuffix(t.lf, "\n") {
 		return e
 	}
-	switch e.New = strings.TrimSuffix(put, "\n"); {
-	case from == to:
+	switch e.New = strings.TrimSuffix(r.put, "\n"); {
+	case r.from == r.to:
 		e.New = "\n" + e.New
-	case put == "" && e.Start > 0:
+	case r.put == "" && e.Start > 0:
 		e.Start-- // the newline before the lines that go
 	}
 	return e

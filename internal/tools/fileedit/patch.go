@@ -49,6 +49,7 @@ type hunk struct {
 type hunkLine struct {
 	op   byte
 	text string
+	bare bool // an empty line of the patch, without the blank of a line that stays
 }
 
 // patchError is a fault of the patch's form.
@@ -180,9 +181,9 @@ func (p *parser) updated(s *section) error {
 		case strings.TrimSpace(line) == patchEOF:
 			h.atEnd = true
 		case line == "":
-			h.lines = append(h.lines, hunkLine{' ', ""})
+			h.lines = append(h.lines, hunkLine{op: ' ', bare: true})
 		case strings.IndexByte(" +-", line[0]) >= 0:
-			h.lines = append(h.lines, hunkLine{line[0], line[1:]})
+			h.lines = append(h.lines, hunkLine{op: line[0], text: line[1:]})
 		default:
 			return p.fail("%q begins with none of blank, + and -", line)
 		}
@@ -214,7 +215,7 @@ func (s *section) check(p *parser) error {
 		if !changes {
 			return &patchError{h.line, "the hunk changes nothing: it has no line with + or -"}
 		}
-		for len(h.lines) > 0 && h.lines[len(h.lines)-1] == (hunkLine{' ', ""}) && i == len(s.hunks)-1 && p.at < len(p.lines) {
+		for len(h.lines) > 0 && h.lines[len(h.lines)-1].bare && !h.atEnd && i == len(s.hunks)-1 && p.at < len(p.lines) {
 			h.lines = h.lines[:len(h.lines)-1]
 		}
 	}
