@@ -38,7 +38,7 @@ func modelKeys() []Key {
 			optional(number(0, 1e6)), nil, freely[*float64](), func(s *Settings) **float64 { return field(&s.ModelInfo.Price) })
 	}
 	return []Key{
-		single(about{"model", "", "The model, as provider/model. Without it Garuda takes GARUDA_MODEL, the default of models.json, then what it finds."},
+		single(about{"model", "", "The model, as provider/model. --model and GARUDA_MODEL count before it; without it Garuda takes the default of models.json, then what it finds."},
 			spec, "", pinned[string](), func(s *Settings) *string { return &s.Model }),
 		single(about{"modelInfo.contextWindow", "tokens", "The model's context window, where the catalogue does not know it or is wrong."},
 			integer(1, huge), 0, freely[int](), func(s *Settings) *int { return &s.ModelInfo.ContextWindow }),
@@ -206,7 +206,7 @@ func limitKeys() []Key {
 			number(0.000001, 1e9), 0, lower[float64](), func(s *Settings) *float64 { return &s.Limits.SpendUSD }),
 		single(about{"limits.commandTimeoutMs", "milliseconds", "How long a command may run that names no limit of its own."},
 			integer(1000, 600_000), 120_000, lower[int](), func(s *Settings) *int { return &s.Limits.CommandTimeoutMs }),
-		single(about{"subagents.model", "", "The model of subagents, as provider/model; the main model without it."},
+		single(about{"subagents.model", "", "The model of subagents, as provider/model; --subagent-model and GARUDA_SUBAGENT_MODEL count before it. The main model without it."},
 			spec, "", pinned[string](), func(s *Settings) *string { return &s.Subagents.Model }),
 	},
 		agents("subagents", "Offers subagents.", true, func(s *Settings) *Agents { return &s.Subagents }),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"garuda/internal/config"
 	"garuda/internal/core"
@@ -55,19 +56,30 @@ func (s *System) openModel(ctx context.Context, flag string) error {
 	return s.useChoice(choice)
 }
 
-// subagentChoice finds the model of subagents: that of the settings, else the main
-// one. A name that cannot be used is an error at the start, not when a subagent is.
+// subagentChoice finds the model of subagents: that of the command line, of the
+// environment, of the settings, else the main one. A name that cannot be used is an
+// error at the start, not when a subagent is.
 func (s *System) subagentChoice(main *provider.Choice) (*provider.Choice, error) {
-	spec := s.settings.Subagents.Model
-	if spec == "" {
-		return main, nil
+	for _, named := range []struct{ by, spec string }{
+		{"--subagent-model", s.options.SubagentModel},
+		{subagentVariable, os.Getenv(subagentVariable)},
+		{"subagents.model", s.settings.Subagents.Model},
+	} {
+		if strings.TrimSpace(named.spec) == "" {
+			continue
+		}
+		choice, err := s.providers.Resolve(named.spec, nil)
+		if err != nil {
+			return nil, &SettingsError{Err: fmt.Errorf("choose the model of subagents (%s): %w", named.by, err)}
+		}
+		return choice, nil
 	}
-	choice, err := s.providers.Resolve(spec, nil)
-	if err != nil {
-		return nil, &SettingsError{Err: fmt.Errorf("choose the model of subagents (subagents.model): %w", err)}
-	}
-	return choice, nil
+	return main, nil
 }
+
+// subagentVariable names the model of subagents in the environment, as GARUDA_MODEL
+// names the main one.
+const subagentVariable = "GARUDA_SUBAGENT_MODEL"
 
 func (s *System) useChoice(choice *provider.Choice) error {
 	model, err := s.providers.Open(choice)
