@@ -113,7 +113,7 @@ func (r *Registry) reachCloud(ctx context.Context, e *endpoint) error {
 	if e.replaced {
 		address = e.base
 	}
-	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+	ctx, cancel := context.WithTimeout(ctx, reachLimit)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {

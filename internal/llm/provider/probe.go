@@ -167,7 +167,7 @@ func (r *Registry) roundTripper(e *endpoint) (http.RoundTripper, func()) {
 	if r.transport != nil {
 		return r.transport, func() {}
 	}
-	t := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: remoteLimit, MaxResponseHeaderBytes: 64 << 10}
+	t := &http.Transport{DisableKeepAlives: true, TLSHandshakeTimeout: reachLimit, MaxResponseHeaderBytes: 64 << 10}
 	if !e.local {
 		t.Proxy = http.ProxyFromEnvironment
 	}

@@ -5,7 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 )
+
+// reachLimit is how long a server may take when a person waits to hear whether it
+// answers: one that is slow is still there.
+const reachLimit = 10 * time.Second
 
 // statusError is a server that answered the question for its models with
 // something else.
@@ -54,7 +59,7 @@ func (r *Registry) reach(ctx context.Context, e *endpoint) ([]string, error) {
 	if e.cloud != nil {
 		return nil, r.reachCloud(ctx, e)
 	}
-	served, err := r.served(ctx, e, remoteLimit)
+	served, err := r.served(ctx, e, reachLimit)
 	var answered *statusError
 	switch {
 	case err == nil, errors.Is(err, ErrNoModels):

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // answers is a transport that gives one status, or an error.
@@ -47,6 +48,32 @@ func TestReach(t *testing.T) {
 				t.Errorf("Reach: %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// deadline is a transport that notes how long it may take.
+type deadline struct{ left time.Duration }
+
+func (d *deadline) RoundTrip(r *http.Request) (*http.Response, error) {
+	if at, ok := r.Context().Deadline(); ok {
+		d.left = time.Until(at)
+	}
+	return answers{status: 404}.RoundTrip(r)
+}
+
+// Whoever asks whether a server answers waits longer than one who only wants a list.
+func TestReachWaitsTenSeconds(t *testing.T) {
+	env := map[string]string{"AWS_REGION": "us-east-1"}
+	for _, name := range []string{"anthropic", "openai", "gemini", "bedrock"} {
+		d := &deadline{}
+		r := New(Options{Lookup: func(n string) (string, bool) { v, ok := env[n]; return v, ok }, Transport: d,
+			Keys: keys{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GEMINI_API_KEY": "k", "AWS_BEARER_TOKEN_BEDROCK": "k"}})
+		if _, err := r.ReachProvider(t.Context(), name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d.left > 10*time.Second || d.left < 5*time.Second {
+			t.Errorf("%s: asked with %s left", name, d.left)
+		}
 	}
 }
 
