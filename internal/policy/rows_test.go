@@ -173,6 +173,11 @@ func rowCases() []rowCase {
 		{name: "accept-edits", without: "accept edits", cfg: inMode(AcceptEdits), call: file("edit_file", "src/a.go"), outcome: tool.Allow, row: 11, by: "accept_edits"},
 		{name: "not outside the root", without: "ask", cfg: inMode(AcceptEdits), call: file("edit_file", "/tmp/x"), outcome: tool.Ask, row: 13, by: "user"},
 		{name: "not delete_file", without: "ask", cfg: inMode(AcceptEdits), call: file("delete_file", "src/a.go"), outcome: tool.Ask, row: 13, by: "user"},
+		{name: "not a patch that deletes", without: "ask", cfg: inMode(AcceptEdits), call: func(e *Engine) *tool.DecisionRequest {
+			req := file("apply_patch", "src/a.go")(e)
+			req.Plan.Destructive = true
+			return req
+		}, outcome: tool.Ask, row: 13, by: "user"},
 		{name: "not a redirection", without: "ask", cfg: inMode(AcceptEdits), call: run("echo x > src/a.go"), outcome: tool.Ask, row: 13, by: "user"},
 		{name: "yolo", without: "yolo", cfg: withYolo, call: run("make install"), outcome: tool.Allow, row: 12, by: "yolo"},
 		{name: "else it is asked", without: "ask", call: run("make install"), outcome: tool.Ask, row: 13, by: "user"},

@@ -287,8 +287,9 @@ func (s *situation) sandboxed() *verdict {
 
 func (s *situation) allowed() *verdict { return s.covered() }
 
+// acceptEdits lets edits pass, and nothing that deletes: a patch may, too.
 func (s *situation) acceptEdits() *verdict {
-	if s.mode != AcceptEdits || s.class != tool.ClassPath || s.req.Tool == "delete_file" ||
+	if s.mode != AcceptEdits || s.class != tool.ClassPath || s.req.Tool == "delete_file" || s.plan.Destructive ||
 		len(s.writes) == 0 || len(s.scripts) > 0 {
 		return nil
 	}

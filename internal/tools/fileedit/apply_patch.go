@@ -118,6 +118,11 @@ func (call *patchCall) asPlan() *tool.Plan {
 	}
 	plan.Preview = strings.Join(diffs, "")
 	plan.Effects = effectsOf(paths, changes...)
+	for _, f := range call.files {
+		if f.to != nil { // it could be read under its new name
+			plan.Effects.Reads = append(plan.Effects.Reads, f.path.Abs)
+		}
+	}
 	return plan
 }
 

@@ -2,9 +2,12 @@ package fileedit
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"garuda/internal/tool"
 )
 
 func TestMoveAndDelete(t *testing.T) {
@@ -54,5 +57,19 @@ func TestMoveAndDeletePlans(t *testing.T) {
 	}
 	if p = plan(t, env, deleteFile{}, args{"path": "a"}); p.Preview == "delete a" {
 		t.Error("the approval of a deletion does not show what goes")
+	}
+}
+
+// What is moved could be read under its new name, so rules about reading hold.
+func TestMovesRead(t *testing.T) {
+	env := newEnv(t, map[string]string{"a": "a\n", "b": "b\n"})
+	read(t, env, "a")
+	for _, p := range []*tool.Plan{
+		plan(t, env, moveFile{}, args{"from": "a", "to": "c"}),
+		plan(t, env, applyPatch{}, patchOf("*** Update File: a", "*** Move to: c")),
+	} {
+		if want := []string{filepath.Join(env.Workspace.Root(), "a")}; !slices.Equal(p.Effects.Reads, want) {
+			t.Errorf("it reads %v, want %v", p.Effects.Reads, want)
+		}
 	}
 }

@@ -50,10 +50,12 @@ func (moveFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 		return nil, err
 	}
 	change := tool.Change{Path: from.Abs, MovedTo: to.Abs}
+	effects := effectsOf([]workspace.Path{from, to}, change)
+	effects.Reads = []string{from.Abs} // it could be read under its new name
 	return &tool.Plan{
 		Target: from.Rel, Label: from.Rel + " → " + to.Rel,
 		Preview: "rename " + from.Rel + " → " + to.Rel,
-		Effects: effectsOf([]workspace.Path{from, to}, change), Input: &moveCall{from, to},
+		Effects: effects, Input: &moveCall{from, to},
 	}, nil
 }
 

@@ -6,11 +6,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"garuda/internal/core"
+	"garuda/internal/testkit"
 	"garuda/internal/tool"
 )
 
@@ -137,15 +142,68 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 }
 
 func TestSleepEndsWithABackgroundCommand(t *testing.T) {
-	env, _, tools := backgroundTools(t)
-	must(t, env, tools["bash"], map[string]any{"command": "exit 3", "run_in_background": true})
-	got := must(t, env, tools["sleep"], map[string]any{"seconds": 600})
-	// It may have ended before the wait began; then nothing would end it early.
-	if !strings.Contains(got, "b1 ended: exit code 3") {
-		t.Error(got)
+	env, b, tools := backgroundTools(t)
+	clock := testkit.NewClock()
+	b.clock = clock
+	root := env.Workspace.Root()
+	if err := syscall.Mkfifo(filepath.Join(root, "go"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if got := must(t, env, tools["sleep"], map[string]any{"seconds": 1}); got != "Waited 1s." {
-		t.Error(got)
+	must(t, env, tools["bash"], map[string]any{"command": "read x < go; exit 3", "run_in_background": true})
+	got := make(chan string, 1)
+	slept := func(seconds int) {
+		text, err := do(t, env, tools["sleep"], map[string]any{"seconds": seconds})
+		got <- fmt.Sprint(text, err)
+	}
+	go slept(600)
+	if err := clock.WaitFor(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(root, "go"), []byte("x\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-got; !strings.Contains(text, "b1 ended: exit code 3") {
+		t.Error(text)
+	}
+	go slept(1)
+	if err := clock.WaitFor(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(time.Second)
+	if text := <-got; text != "Waited 1s.<nil>" {
+		t.Error(text)
+	}
+}
+
+// A flood fills no memory, and what left its session and its pipes ends too.
+func TestBackgroundFloodAndEscape(t *testing.T) {
+	env, b, tools := backgroundTools(t)
+	marker := filepath.Join(t.TempDir(), "pid")
+	must(t, env, tools["bash"], map[string]any{"run_in_background": true,
+		"command": "setsid bash -c 'echo $$ > " + marker + "; exec sleep 1000' & head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last; wait"})
+	j, err := b.get("b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool { text, _ := j.tail(0, 1); return text == "last" })
+	j.mu.Lock()
+	kept, pending := j.streams[0].peek()
+	j.mu.Unlock()
+	if n := len(kept.Head) + len(kept.Tail) + len(pending); n > 4*logLimit {
+		t.Errorf("%d bytes are kept", n)
+	}
+	var pid int
+	waitFor(t, func() bool {
+		raw, err := os.ReadFile(marker)
+		if err == nil {
+			pid, err = strconv.Atoi(strings.TrimSpace(string(raw)))
+		}
+		return err == nil
+	})
+	must(t, env, tools["process_manager"], map[string]any{"action": "kill", "id": "b1"})
+	if err := syscall.Kill(pid, 0); err == nil {
+		t.Errorf("process %d is still there", pid)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 

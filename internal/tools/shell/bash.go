@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"garuda/internal/core"
 	"garuda/internal/sandbox"
 	"garuda/internal/tool"
 )
@@ -184,7 +185,7 @@ func (b *bash) inBackground(call *tool.Call, plan *bashCall) (*tool.Output, erro
 	}
 	return &tool.Output{
 		Text: fmt.Sprintf("Started in the background as %s (pid %d). process_manager shows its output and ends it; it ends with the session, "+
-			"and after %s at the latest.", j.id, j.pid, age(backgroundTime)),
+			"and after %s at the latest.", j.id, j.pid, core.Span(backgroundTime)),
 		Summary: "in the background, " + j.id, Executor: env.Exec.Name(), Isolation: string(env.Exec.Isolation()),
 	}, nil
 }

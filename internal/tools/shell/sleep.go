@@ -46,8 +46,6 @@ func (s sleep) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	clock := s.background.clock
 	began := clock.Now()
 	wake := make(chan string, 1)
-	stop := clock.AfterFunc(time.Duration(in.Seconds)*time.Second, func() { wake <- "" })
-	defer stop()
 	quit := make(chan struct{})
 	defer close(quit)
 	for _, j := range s.background.list() {
@@ -65,6 +63,13 @@ func (s sleep) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 			}
 		}()
 	}
+	stop := clock.AfterFunc(time.Duration(in.Seconds)*time.Second, func() {
+		select {
+		case wake <- "":
+		default: // something else was quicker
+		}
+	})
+	defer stop()
 	select {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
