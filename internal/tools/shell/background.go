@@ -55,7 +55,7 @@ type job struct {
 	result  *sandbox.Result
 }
 
-var errTooMany = fmt.Errorf("%d commands run in the background already; end one with process_manager first", maxRunning)
+var errTooMany = errors.New(strconv.Itoa(maxRunning) + " commands run in the background already; end one with process_manager first")
 
 // start runs a command beside the conversation. It outlives the call and the
 // turn, and ends by itself, by kill, or with the session.
