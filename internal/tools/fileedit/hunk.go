@@ -62,7 +62,7 @@ func (t *patchedText) apply(h *hunk) error {
 	t.at = at + len(old)
 	t.edits = t.edits[:0]
 	for _, r := range t.runs {
-		t.edits = append(t.edits, t.edit(r))
+		t.edits = append(t.edits, t.editsOf(r)...)
 	}
 	return nil
 }
@@ -163,6 +163,23 @@ func (t *patchedText) replace(h *hunk, at int) {
 		}
 		t.runs = append(t.runs, lineRun{from, at, put.String()})
 	}
+}
+
+// editsOf replaces the lines of a run. A line that comes in another's place keeps
+// that one's newline, as the newlines of a file may differ.
+func (t *patchedText) editsOf(r lineRun) []workspace.Edit {
+	var out []workspace.Edit
+	for r.from < r.to && r.put != "" {
+		line, rest, _ := strings.Cut(r.put, "\n")
+		if t.lines[r.from] != line {
+			out = append(out, workspace.Edit{Start: t.start[r.from], End: t.start[r.from] + len(t.lines[r.from]), New: line})
+		}
+		r.from, r.put = r.from+1, rest
+	}
+	if r.from < r.to || r.put != "" {
+		out = append(out, t.edit(r))
+	}
+	return out
 }
 
 // edit replaces the lines of a run. A text whose last line does not end in a
