@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,22 @@ type Clock interface {
 
 // SystemClock is the machine's clock.
 var SystemClock Clock = systemClock{}
+
+// Span writes a time in whole seconds, where it is one or more, and without the
+// zeros at its end: 5m, not 5m0s.
+func Span(d time.Duration) string {
+	if d > time.Second {
+		d = d.Round(time.Second)
+	}
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
 
 type systemClock struct{}
 

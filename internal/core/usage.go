@@ -1,6 +1,10 @@
 package core
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // Usage counts the tokens of one or more model requests. Input does not include
 // what was read from or written to the provider's prompt cache.
@@ -34,6 +38,17 @@ func (u Usage) Context() int { return u.Input + u.CacheRead + u.CacheWrite + u.O
 
 // Total is every token that counts against a budget.
 func (u Usage) Total() int { return u.Context() + u.Unreported }
+
+// Dollars writes a price with two places behind the point, and with more, at most
+// four, where two would say something else.
+func Dollars(usd float64) string {
+	const places, finest = 2, 4
+	text := strconv.FormatFloat(usd, 'f', finest, 64)
+	for range finest - places {
+		text = strings.TrimSuffix(text, "0")
+	}
+	return text
+}
 
 // Price is in US dollars for a million tokens. Known is false where nobody knows.
 type Price struct {

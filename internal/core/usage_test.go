@@ -3,6 +3,7 @@ package core
 import (
 	"math"
 	"testing"
+	"time"
 )
 
 func TestCost(t *testing.T) {
@@ -31,5 +32,26 @@ func TestCost(t *testing.T) {
 	}
 	if got := (Price{Input: 3}).Cost(Usage{Input: 10}); got != (Cost{}) {
 		t.Errorf("an unknown price costs %+v", got)
+	}
+}
+
+func TestDollars(t *testing.T) {
+	for usd, want := range map[float64]string{
+		0: "0.00", 3: "3.00", 0.5: "0.50", 14.25: "14.25", 0.125: "0.125", 0.075: "0.075", 0.1 + 0.2: "0.30", 0.0375: "0.0375", 0.00125: "0.0013",
+	} {
+		if got := Dollars(usd); got != want {
+			t.Errorf("Dollars(%v) = %q, want %q", usd, got, want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		5 * time.Minute: "5m", 2 * time.Hour: "2h", 90 * time.Minute: "1h30m", 10 * time.Second: "10s", 61 * time.Second: "1m1s",
+		2*time.Hour + 5*time.Second: "2h0m5s", 0: "0s", 40 * time.Millisecond: "40ms", 2600 * time.Millisecond: "3s", 20 * time.Hour: "20h", 10 * time.Minute: "10m",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("Span(%d) = %q, want %q", d, got, want)
+		}
 	}
 }

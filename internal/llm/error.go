@@ -2,6 +2,7 @@ package llm
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -47,7 +48,8 @@ type Error struct {
 	Message string
 	// RetryAfter is how long the server asked to wait; 0 when it did not say.
 	RetryAfter time.Duration
-	// NoRetry is true when the server said that the same request will fail again.
+	// NoRetry is true when the server said that the same request will fail again, or
+	// the answer says so: one without an end (ErrProtocol).
 	NoRetry bool
 	// Window is the context in tokens that the server said the model has, or 0.
 	Window int
@@ -67,14 +69,23 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s: %s", e.Model, e.Message)
+	s := fmt.Sprintf("%s: %s", e.Model, e.Said())
 	if e.Status != 0 {
-		s = fmt.Sprintf("%s: HTTP %d: %s", e.Model, e.Status, e.Message)
+		s = fmt.Sprintf("%s: HTTP %d: %s", e.Model, e.Status, e.Said())
 	}
 	if e.Hint != "" {
 		s += "; " + e.Hint
 	}
 	return s
+}
+
+// Said is Message without the full stop of its last sentence, so that a text can
+// go on behind it.
+func (e *Error) Said() string {
+	if strings.HasSuffix(e.Message, "..") {
+		return e.Message // dots that say that it goes on
+	}
+	return strings.TrimSuffix(e.Message, ".")
 }
 
 func (e *Error) Unwrap() error { return e.Err }

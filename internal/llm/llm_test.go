@@ -28,3 +28,18 @@ func TestResponseCost(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorText(t *testing.T) {
+	for _, tt := range []struct {
+		e    Error
+		want string
+	}{
+		{Error{Model: "p/m", Status: 401, Message: "Incorrect API key provided.", Hint: "check the key"}, "p/m: HTTP 401: Incorrect API key provided; check the key"},
+		{Error{Model: "p/m", Message: "A sentence. And another."}, "p/m: A sentence. And another"},
+		{Error{Model: "p/m", Message: "it goes on...", Hint: "look"}, "p/m: it goes on...; look"},
+	} {
+		if got := tt.e.Error(); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (m ModelRow) inWords(a, b float64) string {
 	case m.Price == core.Price{Known: true}:
 		return "free"
 	}
-	return fmt.Sprintf("%.2f/%.2f", a, b)
+	return core.Dollars(a) + "/" + core.Dollars(b)
 }
 
 // ThinkingInWords says which levels of thinking the model tells apart.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"garuda/internal/core"
 	"garuda/internal/llm"
 )
 
@@ -32,7 +33,7 @@ func Retry(e *llm.Error, failed int, local bool, jitter float64) (wait time.Dura
 	case failed > MaxRetries:
 		return 0, false, fmt.Sprintf("gave up after %d tries", failed)
 	case e.RetryAfter > maxRetryAfter:
-		return 0, false, fmt.Sprintf("the server asks to wait %s; try again then", e.RetryAfter.Round(time.Second))
+		return 0, false, fmt.Sprintf("the server asks to wait %s; try again then", core.Span(e.RetryAfter))
 	}
 	backoff := firstRetryDelay << (max(failed, 1) - 1)
 	// Clients that were turned away together should not come back together.
@@ -51,7 +52,7 @@ func retryable(e *llm.Error, local bool) bool {
 	case llm.ErrRefused:
 		return !local
 	case llm.ErrProtocol:
-		return e.Streaming // a stream that broke in the middle
+		return e.Streaming && !e.NoRetry // a stream that broke in the middle
 	case llm.ErrAuth, llm.ErrQuota, llm.ErrContextOverflow, llm.ErrTooLarge, llm.ErrBadRequest:
 	}
 	return false

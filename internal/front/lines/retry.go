@@ -28,7 +28,7 @@ func (a *Activity) retrying(e engine.Retrying) {
 // RetryReason says in a few words why a request failed that is sent again, and
 // what the server said.
 func RetryReason(e engine.Retrying) string {
-	said := firstLine(oneLine(e.Err.Message), maxRetryReason)
+	said := firstLine(oneLine(e.Err.Said()), maxRetryReason)
 	if e.Err.Status != 0 {
 		said = fmt.Sprintf("HTTP %d: %s", e.Err.Status, said)
 	}

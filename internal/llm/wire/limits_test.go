@@ -78,8 +78,8 @@ func TestEachLimitSaysWhatItWaitedFor(t *testing.T) {
 		timer   int    // which limit fires
 		message string
 	}{
-		{"silence", "nothing", 1, "no answer: waited 3m0s for the first byte"},
-		{"headers alone", "headers", 1, "the server began its answer (HTTP 200) and sent nothing more: waited 3m0s for the first byte"},
+		{"silence", "nothing", 1, "no answer: waited 3m for the first byte"},
+		{"headers alone", "headers", 1, "the server began its answer (HTTP 200) and sent nothing more: waited 3m for the first byte"},
 		{"a byte", "bytes", 2, "the answer stopped: waited 50s for the next byte"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

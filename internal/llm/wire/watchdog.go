@@ -13,6 +13,7 @@ import (
 const (
 	waitFirstByte = "the first byte"
 	waitNextByte  = "the next byte"
+	waitRest      = "the rest of the answer"
 )
 
 // limitError is the cause of a request's cancellation by the watchdog.
@@ -22,7 +23,7 @@ type limitError struct {
 }
 
 func (e *limitError) Error() string {
-	return fmt.Sprintf("waited %s for %s", e.limit, e.what)
+	return fmt.Sprintf("waited %s for %s", core.Span(e.limit), e.what)
 }
 
 // watchdog cancels a request when no byte came for a while. A byte costs one
@@ -36,6 +37,7 @@ type watchdog struct {
 	limit time.Duration
 	what  string
 	stop  func() bool
+	fixed bool // bytes do not make the wait longer
 	done  bool
 }
 
@@ -45,10 +47,25 @@ func startWatchdog(clock core.Clock, limit time.Duration, what string, cancel co
 	return w
 }
 
-// watch starts to wait for something else.
+// watch starts to wait for something else, unless what is left is bounded already.
 func (w *watchdog) watch(limit time.Duration, what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !w.fixed {
+		w.start(limit, what)
+	}
+}
+
+// within gives what is left a limit that no byte makes longer: what is wanted is
+// there, and a server that drips must not hold it back.
+func (w *watchdog) within(limit time.Duration, what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fixed = true
+	w.start(limit, what)
+}
+
+func (w *watchdog) start(limit time.Duration, what string) {
 	if w.done {
 		return
 	}
@@ -62,7 +79,9 @@ func (w *watchdog) watch(limit time.Duration, what string) {
 // touch says that a byte came.
 func (w *watchdog) touch() {
 	w.mu.Lock()
-	w.last = w.clock.Now()
+	if !w.fixed {
+		w.last = w.clock.Now()
+	}
 	w.mu.Unlock()
 }
 
