@@ -129,11 +129,12 @@ func confirm(a asker, question string) (bool, error) {
 }
 
 // pick asks for one of a list, by number or by name; a text that is neither is
-// returned as it is. The end of the input is the empty answer.
+// returned as it is. The end of the input is no answer, not even the empty one
+// that Enter gives: whoever presses Ctrl-D leaves.
 func pick(a asker, question string, of []string) (string, error) {
 	text, err := a.line(question)
 	if errors.Is(err, io.EOF) {
-		return "", nil
+		return "", errLeft
 	}
 	if err != nil {
 		return "", err

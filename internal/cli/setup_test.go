@@ -277,6 +277,9 @@ func TestSetup(t *testing.T) {
 		{name: "Ctrl-C at the model", code: exitSignal, dialog: []string{
 			"Which one?", "mock\r", "Key of mock", goodKey + "\r", "by default?", ctrlC, "nothing was changed", "",
 		}},
+		{name: "Ctrl-D at the model", code: exitError, dialog: []string{
+			"Which one?", "mock\r", "Key of mock", goodKey + "\r", "by default?", pressEnd, "nothing was changed", "",
+		}},
 		{name: "an unusable file, left", before: "{", code: 1, dialog: []string{
 			"cannot be used: it is not valid JSON", "", "begin a new one?", "\r", "nothing was changed", "",
 		}},
