@@ -32,12 +32,15 @@ func newModels(f *Factory) *cobra.Command {
 			})
 			switch {
 			case none:
-				fmt.Fprintln(f.Err, "garuda: no model can be used: no key is set and no local server answers; see garuda setup")
+				fmt.Fprintln(f.Err, "garuda: no model can be used: no key is set and no local server answers; run `garuda setup` to choose a provider")
 			case len(models) == 0:
-				fmt.Fprintln(f.Err, "garuda: no model has that in its name; garuda models --all lists those too that lack a key")
+				fmt.Fprintln(f.Err, "garuda: no model has that in its name; `garuda models --all` lists those too that lack a key")
 			}
 			if asJSON {
 				return printJSON(f, models)
+			}
+			if len(models) == 0 {
+				return nil // a heading alone says nothing
 			}
 			return printModels(f, models, all)
 		},

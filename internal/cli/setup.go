@@ -78,8 +78,7 @@ func runSetup(ctx context.Context, f *Factory, o setupOptions) error {
 	case o.forget:
 		return setupError(forgetKey(ctx, f, setup, o.name))
 	case !f.attended():
-		return fmt.Errorf("setup asks on a terminal, and this is none: set a provider's key instead, such as %s, and GARUDA_MODEL to provider/model",
-			strings.Join(setup.KeyNames(), ", "))
+		return errors.New("setup asks on a terminal, and this is none: set a provider's key instead, such as ANTHROPIC_API_KEY, and GARUDA_MODEL to provider/model")
 	}
 	d := &setupDialog{ask: f.terminal(ctx), out: f.Out, setup: setup, override: f.Getenv("GARUDA_MODEL"), preferFile: o.file}
 	return setupError(d.run(ctx))

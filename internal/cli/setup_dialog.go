@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"garuda/internal/core"
+	"garuda/internal/front/lines"
 	"garuda/internal/llm/provider"
 	"garuda/internal/nearest"
 	"garuda/internal/secret"
@@ -165,9 +166,10 @@ func (d *setupDialog) state(p provider.Status) string {
 	case p.KeyName == "" && p.Problem != nil && p.Local:
 		return "does not answer at " + where
 	case unusable(p.Problem):
-		return p.Problem.Error()
+		// The line begins with the name.
+		return strings.TrimPrefix(p.Problem.Error(), "provider "+p.Name+" cannot be used: ")
 	case p.KeyName == "" && len(p.Models) > 0:
-		return fmt.Sprintf("answers at %s, %d models, no key needed", where, len(p.Models))
+		return fmt.Sprintf("answers at %s, %s, no key needed", where, lines.Count(len(p.Models), "model"))
 	case p.KeyName == "":
 		return "at " + where + ", no key needed"
 	case secret.IsStored(p.KeySource):

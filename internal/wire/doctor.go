@@ -125,11 +125,25 @@ func (d *doctor) commands(ctx context.Context, s *System) {
 	}
 }
 
+func keyInWords(p provider.Status) string {
+	if p.KeySource == "none" {
+		return "without a key"
+	}
+	return "key from " + p.KeySource
+}
+
+func modelCount(n int) string {
+	if n == 1 {
+		return "1 model"
+	}
+	return fmt.Sprintf("%d models", n)
+}
+
 func (d *doctor) models(ctx context.Context, s *System, flag string) {
 	for _, p := range s.providers.List(ctx, false) {
 		switch {
 		case p.Problem == nil:
-			d.say(CheckOK, "provider "+p.Name, fmt.Sprintf("%s, key from %s, %d models", p.BaseURL, p.KeySource, len(p.Models)))
+			d.say(CheckOK, "provider "+p.Name, p.BaseURL+", "+keyInWords(p)+", "+modelCount(len(p.Models)))
 		case wanted(s, p.Name, flag):
 			d.say(CheckFailed, "provider "+p.Name, p.Problem.Error())
 		}

@@ -22,14 +22,17 @@ func roomNotice(info *llm.Info, system string, tools []llm.ToolSpec) string {
 	if window <= 0 || fixed <= window/2 {
 		return ""
 	}
-	remedy := "set the right contextWindow under models in models.json, or take another model"
-	if info.WindowSetting != "" {
-		remedy = info.WindowSetting
+	remedy := "; set the right contextWindow under models in models.json, or take another model"
+	switch {
+	case !info.Known:
+		remedy = "" // the notice that the window is assumed says what to do
+	case info.WindowSetting != "":
+		remedy = "; " + info.WindowSetting
 	}
 	if fixed >= window {
-		return fmt.Sprintf("%s cannot work: its window is %d tokens, and Garuda's instructions and tools alone are about %d, so its server will cut or refuse them; %s",
+		return fmt.Sprintf("%s cannot work: its window is %d tokens, and Garuda's instructions and tools alone are about %d, so its server will cut or refuse them%s",
 			info.Spec, window, fixed, remedy)
 	}
-	return fmt.Sprintf("%s has a window of %d tokens, of which Garuda's instructions and tools take about %d, so that little is left for the work; %s",
+	return fmt.Sprintf("%s has a window of %d tokens, of which Garuda's instructions and tools take about %d, so that little is left for the work%s",
 		info.Spec, window, fixed, remedy)
 }

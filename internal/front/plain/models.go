@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"garuda/internal/core"
 	"garuda/internal/front/lines"
 	"garuda/internal/llm"
 	"garuda/internal/nearest"
@@ -109,7 +110,7 @@ func (c *chat) showModels(models []*llm.Info, match func(*llm.Info) bool) {
 		if inUse {
 			use = "● in use"
 		}
-		rows = append(rows, []string{fmt.Sprintf("%2d", i+1), oneLine(m.Spec), window(m), price(m), keySource(m), use})
+		rows = append(rows, []string{fmt.Sprintf("%2d", i+1), oneLine(m.Spec), window(m), price(m), use})
 	}
 	for _, row := range table(rows) {
 		c.screen.Line(lines.Normal, row)
@@ -182,7 +183,12 @@ func window(m *llm.Info) string {
 	case m.ContextWindow < small:
 		return fmt.Sprintf("%d window", m.ContextWindow)
 	}
-	return fmt.Sprintf("%dk window", (m.ContextWindow+500)/1000)
+	const thousand, million = 1000, 1_000_000
+	if m.ContextWindow >= million {
+		text := strings.TrimSuffix(fmt.Sprintf("%.2f", float64(m.ContextWindow)/million), "0")
+		return strings.TrimSuffix(text, ".0") + "M window"
+	}
+	return fmt.Sprintf("%dk window", (m.ContextWindow+thousand/2)/thousand)
 }
 
 // price is per million tokens.
@@ -193,17 +199,6 @@ func price(m *llm.Info) string {
 	case p.Input == 0 && p.Output == 0:
 		return "free"
 	default:
-		return fmt.Sprintf("$%.2f in, $%.2f out", p.Input, p.Output)
+		return "$" + core.Dollars(p.Input) + " in, $" + core.Dollars(p.Output) + " out"
 	}
-}
-
-// keySource is where the key comes from, in a few words.
-func keySource(m *llm.Info) string {
-	switch m.KeySource {
-	case "", "none":
-		return "no key"
-	case "credentials":
-		return "stored key"
-	}
-	return m.KeySource
 }
