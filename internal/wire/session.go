@@ -276,7 +276,7 @@ func (s *System) SandboxInWords() string {
 	if s.options.Yolo {
 		return "no sandbox: commands run on this machine, unasked (--yolo)"
 	}
-	return "no sandbox: commands run on this machine, each asked for unless a rule allows it"
+	return "no sandbox: commands run on this machine; asked for unless they only read or a rule allows them"
 }
 
 var _ tool.Decider = (*policy.Engine)(nil)
