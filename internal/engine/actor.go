@@ -42,6 +42,9 @@ type actor struct {
 	// room is the output limit for which a window of which the server told has
 	// room; 0 where none was too small.
 	room int
+	// warnedOfCut is true once it was said that a request is larger than the window
+	// of a server on this machine.
+	warnedOfCut bool
 	// toldModel is the model that the conversation was last told of.
 	toldModel string
 	// fresh is true until a model that was chosen in the middle of the conversation
@@ -281,6 +284,7 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 		return nil // the same, opened again
 	}
 	a.conv.estimator, a.conv.blind, a.room = turn.Estimator{}, isBlind(info), 0
+	a.warnedOfCut = false
 	unseen := a.conv.replace(session.WithoutThinking(a.conv.messages))
 	a.journal.append(&session.Model{Model: info.Spec})
 	a.noteModel(info.Spec)

@@ -130,6 +130,27 @@ func (t *turnRun) fit() {
 	t.compacted(c, reasonWindow, "the conversation now fits the model's window with "+gaveWay(c))
 }
 
+// warnOfCut says, once for a model and a conversation that only grows, that a
+// request is larger than the context that a server on this machine really has. Some
+// cut such a request without a word, and the model then answers what it never saw
+// the beginning of.
+func (t *turnRun) warnOfCut() {
+	info := t.cfg.Model.Info()
+	if t.a.warnedOfCut || !info.Local || !info.Known && info.WindowSetting == "" {
+		return
+	}
+	whole, _ := t.a.conv.estimate()
+	if whole <= info.ContextWindow || t.a.conv.estimator.Tokens(t.a.conv.fixedBytes) > info.ContextWindow {
+		return // the latter was said at the start
+	}
+	t.a.warnedOfCut = true
+	text := fmt.Sprintf("this request is about %d tokens, and %s has a window of %d: its server may cut the beginning off without a word", whole, info.Spec, info.ContextWindow)
+	if info.WindowSetting != "" {
+		text += "; " + info.WindowSetting
+	}
+	t.publish(Notice{Text: text + "; or begin a new session (/new)"})
+}
+
 // compacted takes up a smaller conversation: first into the journal, so that a
 // resume goes on with the same one.
 func (t *turnRun) compacted(c *compact.Change, reason, said string) bool {
@@ -138,6 +159,7 @@ func (t *turnRun) compacted(c *compact.Change, reason, said string) bool {
 	}
 	before, _ := t.a.conv.estimate()
 	t.a.conv.replace(c.Messages)
+	t.a.warnedOfCut = false
 	after, _ := t.a.conv.estimate()
 	t.a.journal.append(&session.Compaction{
 		Stage: stageResults, Reason: reason, Before: before, After: after, Messages: c.Placed, Cost: core.Cost{Known: true},

@@ -372,3 +372,49 @@ func TestCutAnswerGoesOnInSmallWindow(t *testing.T) {
 		t.Errorf("%d requests, the last with %d tokens", len(sent), sent[len(sent)-1].MaxTokens)
 	}
 }
+
+// A server on this machine may cut a request that is larger than its context and say
+// nothing, so Garuda does, once.
+func TestRequestLargerThanLocalWindow(t *testing.T) {
+	long := strings.Repeat("many words ", 2000) // about 5,500 tokens
+	silent := func(context.Context, *llm.Request, func(llm.Event)) (*llm.Response, error) {
+		r := response(core.StopEndTurn, core.Text("fine"))
+		r.UsageReported = false // so that the estimate stays what it is
+		return r, nil
+	}
+	for _, tc := range []struct {
+		name string
+		info llm.Info
+		want int
+	}{
+		{"told", llm.Info{Local: true, Known: true, ContextWindow: 8192}, 1},
+		{"assumed of its program", llm.Info{Local: true, ContextWindow: 8192, WindowSetting: "make it larger"}, 1},
+		{"assumed", llm.Info{Local: true, ContextWindow: 8192}, 0},
+		{"large enough", llm.Info{Local: true, Known: true, ContextWindow: 1 << 20}, 0},
+		{"elsewhere", llm.Info{Known: true, ContextWindow: 8192}, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.info.Spec = "fake/local"
+			local := &fakeModel{info: tc.info, replies: []reply{silent, silent, silent}}
+			b := newBench(t, Config{}, nil)
+			if err := b.s.SetModel(local, 0); err != nil {
+				t.Fatal(err)
+			}
+			var said []string
+			for range 3 {
+				b.s.Submit(Prompt{Text: long})
+				for _, e := range b.until(func(e Event) bool { _, ok := e.(TurnEnded); return ok }) {
+					if n, ok := e.(Notice); ok && strings.Contains(n.Text, "may cut the beginning") {
+						said = append(said, n.Text)
+					}
+				}
+			}
+			if len(said) != tc.want {
+				t.Fatalf("said %q, want %d", said, tc.want)
+			}
+			if tc.want > 0 && (!strings.Contains(said[0], "fake/local has a window of 8192") || !strings.Contains(said[0], tc.info.WindowSetting)) {
+				t.Errorf("said %q", said[0])
+			}
+		})
+	}
+}

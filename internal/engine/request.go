@@ -17,6 +17,7 @@ import (
 func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 	t.validate()
 	t.fit()
+	t.warnOfCut()
 	sent, failed, smaller := false, 0, false
 	for {
 		if ctx.Err() != nil {
