@@ -133,7 +133,10 @@ func keyInWords(p provider.Status) string {
 }
 
 func modelCount(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "no models listed"
+	case 1:
 		return "1 model"
 	}
 	return fmt.Sprintf("%d models", n)

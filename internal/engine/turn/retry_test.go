@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"garuda/internal/core"
 	"garuda/internal/llm"
 )
 
@@ -38,7 +39,7 @@ func TestRetryProperties(t *testing.T) {
 				if wait != 0 {
 					t.Fatalf("no retry, and yet a wait of %v", wait)
 				}
-				if e.RetryAfter > maxRetryAfter && retryable(e, local) && !e.NoRetry && !strings.Contains(reason, e.RetryAfter.Round(time.Second).String()) {
+				if e.RetryAfter > maxRetryAfter && retryable(e, local) && !e.NoRetry && !strings.Contains(reason, core.Span(e.RetryAfter)) {
 					t.Fatalf("%q does not say the time %v", reason, e.RetryAfter)
 				}
 				break

@@ -92,7 +92,7 @@ func (m processManager) list(now time.Time) *tool.Output {
 	for _, j := range jobs {
 		lines = append(lines, j.line(now))
 	}
-	return &tool.Output{Text: strings.Join(lines, "\n"), Summary: fmt.Sprintf("%d", len(jobs))}
+	return &tool.Output{Text: strings.Join(lines, "\n"), Summary: commands(len(jobs))}
 }
 
 // line is a job on one line.
@@ -131,4 +131,11 @@ func (j *job) logs(in *managerInput, now time.Time) *tool.Output {
 		b.WriteString("(no output yet)\n")
 	}
 	return &tool.Output{Text: strings.TrimSuffix(b.String(), "\n"), Summary: j.state(now)}
+}
+
+func commands(n int) string {
+	if n == 1 {
+		return "1 command"
+	}
+	return fmt.Sprintf("%d commands", n)
 }
