@@ -191,6 +191,9 @@ func TestQuestion(t *testing.T) {
 		t.Errorf("%+v", q)
 	}
 	isolated := newEngine(t, sandboxedSession)
+	if q := e.Decide(inBackground(command("make"))).Question; q.Title != "Run a command in the background" {
+		t.Errorf("in the background: %+v", q)
+	}
 	if q := isolated.Decide(outside(command("make"))).Question; q.Title != "Run a command outside the sandbox" || q.SessionRule != "unsandboxed(make)" {
 		t.Errorf("%+v", q)
 	}

@@ -121,10 +121,14 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 func (s *situation) title() string {
 	switch s.class {
 	case tool.ClassCommand:
-		if s.outside {
-			return "Run a command outside the sandbox"
+		title := "Run a command"
+		if s.plan.Effects.Background {
+			title += " in the background"
 		}
-		return "Run a command"
+		if s.outside {
+			title += " outside the sandbox"
+		}
+		return title
 	case tool.ClassPath:
 		return s.fileTitle()
 	case tool.ClassURL:

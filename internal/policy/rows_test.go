@@ -49,6 +49,11 @@ func outside(req *tool.DecisionRequest) *tool.DecisionRequest {
 	return req
 }
 
+func inBackground(req *tool.DecisionRequest) *tool.DecisionRequest {
+	req.Plan.Effects.Background = true
+	return req
+}
+
 func repeated(req *tool.DecisionRequest, n int) *tool.DecisionRequest {
 	req.Repeat = n
 	return req

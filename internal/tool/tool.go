@@ -78,9 +78,11 @@ type Effects struct {
 	// links. The tool opens exactly that place and follows no link on the way, so
 	// a decision that checks both spellings holds for the file that is used.
 	Real map[string]string
-	// Commands are texts for bash; OutsideSandbox asks to run them without isolation.
+	// Commands are texts for bash; OutsideSandbox asks to run them without isolation,
+	// Background to let them go on when the call has ended.
 	Commands       []string
 	OutsideSandbox bool
+	Background     bool
 	Hosts          []string
 	Changes        []Change
 }

@@ -124,6 +124,9 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !plan.Effects.Background {
+		t.Error("the plan does not say that the command goes on in the background")
+	}
 	if _, err := tools["bash"].Run(ctx, &tool.Call{ID: "c", Env: env, Plan: plan, Emit: func(bool, []byte) {}}); err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (b *bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*t
 	timeoutMs := min(cmp.Or(in.TimeoutMs, env.CommandTimeoutMs, defaultTimeoutMs), maxTimeoutMs)
 	return &tool.Plan{
 		Target: text, Preview: text, RunsCommands: true,
-		Effects: tool.Effects{Commands: []string{text}},
+		Effects: tool.Effects{Commands: []string{text}, Background: in.Background},
 		Input: &bashCall{
 			text: text, strippedCd: stripped, background: in.Background, mayStay: b.opt.Background != nil,
 			timeout: time.Duration(timeoutMs) * time.Millisecond,
