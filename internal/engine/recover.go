@@ -68,7 +68,9 @@ func (t *turnRun) lowerOutput(e *llm.Error) bool {
 	t.a.room, t.maxTokens = room, room
 	t.publish(Notice{Text: said})
 	whole, _ := t.a.conv.estimate()
-	return whole <= e.Window-room
+	// A server that reports too few tokens makes the estimate too small.
+	uncorrected := turn.Estimator{}
+	return max(whole, uncorrected.Tokens(t.a.conv.fixedBytes+t.a.conv.bytes)) <= e.Window-room
 }
 
 const (

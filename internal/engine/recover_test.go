@@ -418,3 +418,24 @@ func TestRequestLargerThanLocalWindow(t *testing.T) {
 		})
 	}
 }
+
+// A conversation that is by its size too large for the window is made smaller as
+// well, whatever a server reported of it before.
+func TestOutputLimitAloneDoesNotHelp(t *testing.T) {
+	replies := append(reading(3, 40, 2, 5, 5, 5, 5), refused(llm.ErrContextOverflow, 8192), says("done"))
+	b := newBench(t, Config{Limits: Limits{MaxOutput: 8192}}, []tool.Tool{pages()}, replies...)
+	r := b.turn("go")
+	sent := b.model.sent()
+	if r.End != core.EndDone || len(sent) != 9 || sent[8].MaxTokens != 4096 {
+		t.Fatalf("ended %s after %d requests: %v", r.End, len(sent), r.Err)
+	}
+	size := func(q llm.Request) (n int) {
+		for _, m := range q.Messages {
+			n += compact.Context.Size(m)
+		}
+		return n
+	}
+	if before, after := size(sent[7]), size(sent[8]); after > before/2 {
+		t.Errorf("%d bytes were refused and %d sent again", before, after)
+	}
+}
