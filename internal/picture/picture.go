@@ -14,7 +14,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
-	"sync"
 
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // likewise
@@ -58,9 +57,6 @@ func MediaType(head []byte) string {
 	return ""
 }
 
-// decoding is held while a picture is decoded.
-var decoding sync.Mutex
-
 // Fit returns the picture as it is when a model takes it so, else scaled down and
 // encoded anew; of an animation then only its first picture.
 func Fit(data []byte) (*Picture, error) {
@@ -76,10 +72,6 @@ func Fit(data []byte) (*Picture, error) {
 	if p.Width <= 0 || p.Height <= 0 || p.Width > maxPixels/p.Height {
 		return nil, fmt.Errorf("the picture has %d × %d pixels, more than can be read", p.Width, p.Height)
 	}
-	// Several calls may look at pictures at once, and a large one takes hundreds of
-	// megabytes.
-	decoding.Lock()
-	defer decoding.Unlock()
 	// Also one that goes as it is: a provider refuses what is cut or broken, with
 	// it the whole request, and each later one that holds the same conversation.
 	img, _, err := image.Decode(bytes.NewReader(data))

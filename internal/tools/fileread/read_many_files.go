@@ -104,9 +104,13 @@ func (readManyFiles) Run(ctx context.Context, c *tool.Call) (*tool.Output, error
 	unreadable := make([]bool, len(call.files))
 	var wg sync.WaitGroup
 	var broke atomic.Value
+	const together = 2 // a large picture takes hundreds of megabytes while it is scaled
+	turn := make(chan struct{}, together)
 	for i := range call.files {
 		f := &call.files[i]
 		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
 			// The pipeline catches a panic only on its own goroutine; see below.
 			defer func() {
 				if p := recover(); p != nil {
