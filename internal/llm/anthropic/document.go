@@ -16,7 +16,7 @@ func (a *answer) document(data []byte) (*llm.Response, error) {
 		Model      string            `json:"model"`
 		Content    []json.RawMessage `json:"content"`
 		StopReason string            `json:"stop_reason"`
-		Usage      usage             `json:"usage"`
+		Usage      wire.Maybe[usage] `json:"usage"`
 	}
 	if err := json.Unmarshal(data, &msg); err != nil || msg.Type != "message" {
 		if wire.HoldsError(data) {
@@ -28,7 +28,7 @@ func (a *answer) document(data []byte) (*llm.Response, error) {
 		return nil, a.reply.Protocol("the server ended its answer without a stop reason")
 	}
 	a.resp.ID, a.resp.Model, a.resp.RawStop = msg.ID, msg.Model, msg.StopReason
-	a.count(msg.Usage)
+	a.count(msg.Usage.Value)
 	for i, raw := range msg.Content {
 		if err := a.start(&event{Index: i, ContentBlock: raw}, raw); err != nil {
 			return nil, err

@@ -15,32 +15,32 @@ import (
 type event struct {
 	Type    string `json:"type"`
 	Message struct {
-		ID    string `json:"id"`
-		Model string `json:"model"`
-		Usage usage  `json:"usage"`
+		ID    string            `json:"id"`
+		Model string            `json:"model"`
+		Usage wire.Maybe[usage] `json:"usage"`
 	} `json:"message"`
-	Index        int             `json:"index"`
-	ContentBlock json.RawMessage `json:"content_block"`
-	Delta        json.RawMessage `json:"delta"`
-	Usage        usage           `json:"usage"`
+	Index        int               `json:"index"`
+	ContentBlock json.RawMessage   `json:"content_block"`
+	Delta        json.RawMessage   `json:"delta"`
+	Usage        wire.Maybe[usage] `json:"usage"`
 }
 
 // usage counts are cumulative; a later event replaces those it names.
 type usage struct {
-	Input      *int `json:"input_tokens"`
-	Output     *int `json:"output_tokens"`
-	CacheRead  *int `json:"cache_read_input_tokens"`
-	CacheWrite *int `json:"cache_creation_input_tokens"`
+	Input      *wire.Count `json:"input_tokens"`
+	Output     *wire.Count `json:"output_tokens"`
+	CacheRead  *wire.Count `json:"cache_read_input_tokens"`
+	CacheWrite *wire.Count `json:"cache_creation_input_tokens"`
 	// Written is CacheWrite by how long the entries live.
 	Written *struct {
-		FiveMinutes int `json:"ephemeral_5m_input_tokens"`
-		Hour        int `json:"ephemeral_1h_input_tokens"`
+		FiveMinutes wire.Count `json:"ephemeral_5m_input_tokens"`
+		Hour        wire.Count `json:"ephemeral_1h_input_tokens"`
 	} `json:"cache_creation"`
 	Details *struct {
-		Thinking *int `json:"thinking_tokens"`
+		Thinking *wire.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 	ServerTools *struct {
-		Searches *int `json:"web_search_requests"`
+		Searches *wire.Count `json:"web_search_requests"`
 	} `json:"server_tool_use"`
 }
 
@@ -85,7 +85,7 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 	switch ev.Type {
 	case "message_start":
 		a.resp.ID, a.resp.Model = ev.Message.ID, ev.Message.Model
-		a.count(ev.Message.Usage)
+		a.count(ev.Message.Usage.Value)
 	case "content_block_start":
 		return false, a.start(&ev, sev.Data)
 	case "content_block_delta":
@@ -101,7 +101,7 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 			b.close(a.emit)
 		}
 	case "message_delta":
-		a.count(ev.Usage)
+		a.count(ev.Usage.Value)
 		var d struct {
 			StopReason string `json:"stop_reason"`
 		}
@@ -111,8 +111,10 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 			}
 		}
 		if d.StopReason != "" {
+			if a.resp.RawStop == "" {
+				a.reply.Patience(afterStop)
+			}
 			a.resp.RawStop = d.StopReason
-			a.reply.Patience(afterStop)
 		}
 	case "message_stop":
 		if a.resp.RawStop == "" {
@@ -155,16 +157,19 @@ func (a *answer) block(index int) *block {
 	return a.blocks[index]
 }
 
-func (a *answer) count(u usage) {
+func (a *answer) count(u *usage) {
+	if u == nil {
+		return
+	}
 	if u.CacheWrite == nil && u.Written != nil {
 		sum := u.Written.FiveMinutes + u.Written.Hour
 		u.CacheWrite = &sum
 	}
-	set := func(to, from *int) bool {
+	set := func(to *int, from *wire.Count) bool {
 		if from == nil {
 			return false
 		}
-		*to = max(*from, 0)
+		*to = int(*from)
 		return true
 	}
 	total := &a.resp.Usage

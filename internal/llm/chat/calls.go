@@ -42,6 +42,8 @@ type calls struct {
 	taken map[string]bool // ids of the conversation's earlier calls
 	emit  func(llm.Event)
 	list  []*call
+	used  map[string]bool // ids of this answer
+	next  map[string]int  // the number after the last that a stem was given
 }
 
 type call struct {
@@ -166,21 +168,18 @@ func (c *calls) unique(id string) string {
 			stem, sep, n = id[:at], ":", count+1
 		}
 	}
-	for try := id; ; n++ {
-		if !c.taken[try] && !c.used(try) {
-			return try
-		}
+	if c.used == nil {
+		c.used, c.next = map[string]bool{}, map[string]int{}
+	}
+	// Where the last one of this stem ended, the search goes on: a server may give
+	// ten thousand calls one id.
+	n = max(n, c.next[stem+sep])
+	try := id
+	for ; c.taken[try] || c.used[try]; n++ {
 		try = stem + sep + strconv.Itoa(n)
 	}
-}
-
-func (c *calls) used(id string) bool {
-	for _, k := range c.list {
-		if k.id == id {
-			return true
-		}
-	}
-	return false
+	c.used[try], c.next[stem+sep] = true, n
+	return try
 }
 
 // finish announces what was not yet; a call without a name is none.

@@ -21,24 +21,24 @@ const (
 
 // chunk is one event of the stream, or the whole of an answer that is not one.
 type chunk struct {
-	ID      string   `json:"id"`
-	Model   string   `json:"model"`
-	Choices []choice `json:"choices"`
-	Usage   *usage   `json:"usage"`
+	ID      string            `json:"id"`
+	Model   string            `json:"model"`
+	Choices []choice          `json:"choices"`
+	Usage   wire.Maybe[usage] `json:"usage"`
 	XGroq   struct {
-		Usage *usage `json:"usage"`
+		Usage wire.Maybe[usage] `json:"usage"`
 	} `json:"x_groq"`
 	Error  json.RawMessage `json:"error"`
 	Object string          `json:"object"` // "error" in older vLLM, which has no member of that name
 }
 
 type choice struct {
-	Index        int             `json:"index"`
-	Delta        delta           `json:"delta"`
-	Message      *delta          `json:"message"`
-	FinishReason string          `json:"finish_reason"`
-	Usage        *usage          `json:"usage"` // Moonshot
-	Error        json.RawMessage `json:"error"` // OpenRouter
+	Index        int               `json:"index"`
+	Delta        delta             `json:"delta"`
+	Message      *delta            `json:"message"`
+	FinishReason string            `json:"finish_reason"`
+	Usage        wire.Maybe[usage] `json:"usage"` // Moonshot
+	Error        json.RawMessage   `json:"error"` // OpenRouter
 }
 
 type delta struct {
@@ -86,6 +86,7 @@ type answer struct {
 	chosen  bool // a choice was there at all
 	done    bool // [DONE] was there
 	refused bool
+	awaited time.Duration // the limit for what follows the answer
 
 	texts     wire.Runes
 	reasons   wire.Runes
@@ -145,13 +146,21 @@ func (a *answer) Event(ev sse.Event) (bool, error) {
 	if err := a.take(ev.Data); err != nil {
 		return false, err
 	}
-	switch {
-	case a.Complete() && a.resp.UsageReported:
-		a.reply.Patience(afterUsage)
-	case a.Complete():
-		a.reply.Patience(afterFinish)
-	}
+	a.await()
 	return false, nil
+}
+
+// await limits what may follow the answer, once it is there and once more when its
+// usage is: what the server goes on sending does not make it last longer.
+func (a *answer) await() {
+	limit := afterFinish
+	if a.resp.UsageReported {
+		limit = afterUsage
+	}
+	if a.Complete() && a.awaited != limit {
+		a.awaited = limit
+		a.reply.Patience(limit)
+	}
 }
 
 // document reads an answer that came as one JSON document.
@@ -186,8 +195,8 @@ func (a *answer) take(data []byte) error {
 	if a.resp.Model == "" {
 		a.resp.Model = c.Model
 	}
-	a.count(c.Usage)
-	a.count(c.XGroq.Usage)
+	a.count(c.Usage.Value)
+	a.count(c.XGroq.Usage.Value)
 	for i := range c.Choices {
 		ch := &c.Choices[i]
 		if ch.Index != 0 {
@@ -197,7 +206,7 @@ func (a *answer) take(data []byte) error {
 			return a.reply.Failure([]byte(`{"error":` + string(ch.Error) + `}`))
 		}
 		a.chosen = true
-		a.count(ch.Usage)
+		a.count(ch.Usage.Value)
 		if ch.Message != nil {
 			a.add(ch.Message)
 		} else {
@@ -220,7 +229,7 @@ func (a *answer) count(u *usage) {
 	}
 	a.resp.Usage, a.resp.UsageReported = u.core(), true
 	if u.Cost > 0 {
-		a.resp.BilledUSD = u.Cost
+		a.resp.BilledUSD = float64(u.Cost)
 	}
 }
 

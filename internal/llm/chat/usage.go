@@ -1,23 +1,26 @@
 package chat
 
-import "garuda/internal/core"
+import (
+	"garuda/internal/core"
+	"garuda/internal/llm/wire"
+)
 
 // usage is what servers count, each in its own fields.
 type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Total      int `json:"total_tokens"`
+	Prompt     wire.Count `json:"prompt_tokens"`
+	Completion wire.Count `json:"completion_tokens"`
+	Total      wire.Count `json:"total_tokens"`
 	Details    struct {
-		Cached     int `json:"cached_tokens"`
-		CacheWrite int `json:"cache_write_tokens"`
+		Cached     wire.Count `json:"cached_tokens"`
+		CacheWrite wire.Count `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
-	Cached   int `json:"cached_tokens"`           // Moonshot
+	CacheHit wire.Count `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Cached   wire.Count `json:"cached_tokens"`           // Moonshot
 	// Cost is what OpenRouter charged, in US dollars.
-	Cost float64 `json:"cost"`
+	Cost wire.Dollars `json:"cost"`
 }
 
 // core splits the prompt's tokens: servers count those read from the cache among
@@ -31,8 +34,8 @@ func (u *usage) core() core.Usage {
 		output += thinking
 	}
 	return core.Usage{
-		Input: max(u.Prompt-read-write, 0), Output: output,
-		CacheRead: read, CacheWrite: write, Thinking: min(thinking, output),
+		Input: int(max(u.Prompt-read-write, 0)), Output: int(output),
+		CacheRead: int(read), CacheWrite: int(write), Thinking: int(min(thinking, output)),
 	}
 }
 

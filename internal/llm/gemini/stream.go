@@ -13,12 +13,12 @@ import (
 
 // chunk is one event: a whole GenerateContentResponse with the parts that are new.
 type chunk struct {
-	Candidates []candidate     `json:"candidates"`
-	Feedback   feedback        `json:"promptFeedback"`
-	Usage      *usage          `json:"usageMetadata"`
-	ID         string          `json:"responseId"`
-	Model      string          `json:"modelVersion"`
-	Error      json.RawMessage `json:"error"`
+	Candidates []candidate       `json:"candidates"`
+	Feedback   feedback          `json:"promptFeedback"`
+	Usage      wire.Maybe[usage] `json:"usageMetadata"`
+	ID         string            `json:"responseId"`
+	Model      string            `json:"modelVersion"`
+	Error      json.RawMessage   `json:"error"`
 }
 
 type candidate struct {
@@ -40,15 +40,15 @@ type feedback struct {
 // holds what was read from the cache; what the server's own tools gave the model
 // is counted beside it. Thoughts are not among the candidates' tokens.
 type usage struct {
-	Prompt     *int `json:"promptTokenCount"`
-	Cached     *int `json:"cachedContentTokenCount"`
-	ToolPrompt *int `json:"toolUsePromptTokenCount"`
-	Candidates *int `json:"candidatesTokenCount"`
-	Thoughts   *int `json:"thoughtsTokenCount"`
+	Prompt     *wire.Count `json:"promptTokenCount"`
+	Cached     *wire.Count `json:"cachedContentTokenCount"`
+	ToolPrompt *wire.Count `json:"toolUsePromptTokenCount"`
+	Candidates *wire.Count `json:"candidatesTokenCount"`
+	Thoughts   *wire.Count `json:"thoughtsTokenCount"`
 }
 
 func (u *usage) add(v *usage) {
-	for _, f := range []struct{ to, from **int }{
+	for _, f := range []struct{ to, from **wire.Count }{
 		{&u.Prompt, &v.Prompt}, {&u.Cached, &v.Cached}, {&u.ToolPrompt, &v.ToolPrompt},
 		{&u.Candidates, &v.Candidates}, {&u.Thoughts, &v.Thoughts},
 	} {
@@ -58,12 +58,12 @@ func (u *usage) add(v *usage) {
 	}
 }
 
-// count is what n says, and 0 where a server says less than nothing.
-func count(n *int) int {
+// count is what n says, and 0 where the server does not.
+func count(n *wire.Count) int {
 	if n == nil {
 		return 0
 	}
-	return max(*n, 0)
+	return int(*n)
 }
 
 func (u *usage) core() core.Usage {
@@ -124,11 +124,11 @@ func (a *answer) chunk(data []byte) error {
 	if c.Model != "" {
 		a.resp.Model = c.Model
 	}
-	if c.Usage != nil {
+	if c.Usage.Value != nil {
 		if a.usage == nil {
 			a.usage = &usage{}
 		}
-		a.usage.add(c.Usage)
+		a.usage.add(c.Usage.Value)
 	}
 	if reason := c.Feedback.BlockReason; reason != "" && reason != "BLOCKED_REASON_UNSPECIFIED" {
 		a.blocked = true

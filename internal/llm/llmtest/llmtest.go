@@ -86,6 +86,7 @@ func Run(t *testing.T, d Dialect) {
 		{"OddHistory", testOddHistory},
 		{"Stops", testStops},
 		{"Usage", testUsage},
+		{"OddUsage", testOddUsage},
 		{"LargeEvent", testLargeEvent},
 		{"Abort", testAbort},
 		{"Cut", testCut},

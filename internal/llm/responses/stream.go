@@ -34,29 +34,29 @@ type response struct {
 	Incomplete struct {
 		Reason string `json:"reason"`
 	} `json:"incomplete_details"`
-	Usage *usage `json:"usage"`
+	Usage wire.Maybe[usage] `json:"usage"`
 }
 
 type usage struct {
-	Input   int `json:"input_tokens"`
-	Output  int `json:"output_tokens"`
+	Input   wire.Count `json:"input_tokens"`
+	Output  wire.Count `json:"output_tokens"`
 	Details struct {
-		Cached     int `json:"cached_tokens"`
-		CacheWrite int `json:"cache_write_tokens"`
+		Cached     wire.Count `json:"cached_tokens"`
+		CacheWrite wire.Count `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 	OutputDetails struct {
-		Reasoning int `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
 	// Cost is what OpenRouter charged, in US dollars.
-	Cost float64 `json:"cost"`
+	Cost wire.Dollars `json:"cost"`
 }
 
 func (u *usage) core() core.Usage {
 	read := min(max(u.Details.Cached, 0), max(u.Input, 0))
 	write := min(max(u.Details.CacheWrite, 0), max(u.Input-read, 0))
 	return core.Usage{
-		Input: max(u.Input-read-write, 0), Output: max(u.Output, 0), CacheRead: read, CacheWrite: write,
-		Thinking: min(max(u.OutputDetails.Reasoning, 0), max(u.Output, 0)),
+		Input: int(max(u.Input-read-write, 0)), Output: int(max(u.Output, 0)), CacheRead: int(read), CacheWrite: int(write),
+		Thinking: int(min(max(u.OutputDetails.Reasoning, 0), max(u.Output, 0))),
 	}
 }
 
@@ -394,9 +394,9 @@ func (a *answer) response() *llm.Response {
 	}
 	a.resp.Message = msg
 	a.resp.Stop, a.resp.RawStop = a.stop()
-	if u := a.final.Usage; u != nil {
+	if u := a.final.Usage.Value; u != nil {
 		a.resp.Usage, a.resp.UsageReported = u.core(), true
-		a.resp.BilledUSD = max(u.Cost, 0)
+		a.resp.BilledUSD = float64(u.Cost)
 	}
 	for _, o := range a.outputs {
 		if o.item != nil && o.item.billed() {

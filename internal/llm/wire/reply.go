@@ -21,6 +21,12 @@ const (
 	// settleLimit is how long a finished answer may take to end its connection's
 	// turn, so that the connection can be used again.
 	settleLimit = 100 * time.Millisecond
+	// errorBodyLimit is how long the words of an error may take to arrive; its
+	// status says enough without them.
+	errorBodyLimit = 10 * time.Second
+	// maxAnswer bounds what one answer may bring in all. The longest that models
+	// write are a few tens of megabytes on the wire, each token an event.
+	maxAnswer = 128 << 20
 )
 
 // Reply is an answer that is arriving. It belongs to one goroutine.
@@ -39,6 +45,7 @@ type Reply struct {
 	body    io.ReadCloser
 	events  *sse.Reader
 	peeked  []byte
+	arrived int
 	gotByte bool
 	ended   bool
 	partial bool
@@ -60,6 +67,9 @@ func (r *Reply) open(resp *http.Response) {
 	r.events = sse.NewReader((*watched)(r))
 }
 
+// errEndless is an answer of which no end is to be seen.
+var errEndless = errors.New("the server's answer is larger than 128 MB")
+
 // watched is the reply's body; every byte of it, comments too, keeps the
 // watchdog quiet.
 type watched Reply
@@ -80,6 +90,9 @@ func (w *watched) Read(p []byte) (int, error) {
 		}
 	}
 	w.ended = w.ended || errors.Is(err, io.EOF)
+	if w.arrived += n; w.arrived > maxAnswer {
+		return 0, errEndless
+	}
 	return n, err
 }
 
@@ -89,6 +102,7 @@ func (r *Reply) check(resp *http.Response) error {
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		return r.redirected(resp)
 	case resp.StatusCode < 200 || resp.StatusCode >= 300:
+		r.dog.within(errorBodyLimit, waitRest)
 		body, _ := r.read(maxErrorBody) // of a body that breaks off, the status says enough
 		if err := r.parent.Err(); err != nil {
 			return err
@@ -158,8 +172,10 @@ func (r *Reply) Next() (sse.Event, error) {
 		return ev, nil
 	case errors.Is(err, io.EOF):
 		return ev, err
-	case errors.Is(err, sse.ErrTooLarge):
-		return ev, r.wrap(llm.ErrProtocol, err.Error(), err)
+	case errors.Is(err, sse.ErrTooLarge), errors.Is(err, errEndless):
+		e := r.wrap(llm.ErrProtocol, err.Error(), err)
+		e.NoRetry = true // it was paid for, and the next one would be like it
+		return ev, e
 	}
 	return ev, r.fail(err)
 }
@@ -181,9 +197,9 @@ func (r *Reply) read(limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader((*watched)(r), limit))
 }
 
-// Patience replaces the idle limit from now on; for what may still come, but
-// need not, after the answer is complete.
-func (r *Reply) Patience(limit time.Duration) { r.dog.watch(limit, waitNextByte) }
+// Patience replaces the idle limit by one for all that may still come, but need
+// not, after the answer is complete: bytes do not make it longer.
+func (r *Reply) Patience(limit time.Duration) { r.dog.within(limit, waitRest) }
 
 // Settle reads what is left after the answer's last event, so that the
 // connection can serve the next request. It never waits long.
@@ -191,7 +207,7 @@ func (r *Reply) Settle() {
 	if r.ended {
 		return
 	}
-	r.dog.watch(settleLimit, waitNextByte)
+	r.dog.within(settleLimit, waitRest)
 	_, _ = io.Copy(io.Discard, io.LimitReader((*watched)(r), maxErrorBody)) // the answer is complete either way
 }
 

@@ -79,8 +79,8 @@ func (w *watchdog) start(limit time.Duration, what string) {
 // touch says that a byte came.
 func (w *watchdog) touch() {
 	w.mu.Lock()
-	if !w.fixed {
-		w.last = w.clock.Now()
+	if now := w.clock.Now(); !w.fixed {
+		w.last = now
 	}
 	w.mu.Unlock()
 }

@@ -1,0 +1,30 @@
+package chat
+
+import (
+	"testing"
+
+	"garuda/internal/llm"
+)
+
+// TestTenThousandCallsWithOneID takes minutes where each id is looked for from the
+// beginning.
+func TestTenThousandCallsWithOneID(t *testing.T) {
+	for _, id := range []string{"same", "functions.bash:0"} {
+		const n = 10_000
+		c := calls{emit: func(llm.Event) {}, taken: map[string]bool{id: true}}
+		for i := range n {
+			c.add(&callDelta{Index: &i, ID: id, Function: functionDelta{Name: "bash", Arguments: arguments{"{}"}}})
+		}
+		c.finish()
+		seen := map[string]bool{id: true}
+		for _, b := range c.blocks() {
+			if seen[b.ID] {
+				t.Fatalf("two calls have the id %s", b.ID)
+			}
+			seen[b.ID] = true
+		}
+		if len(seen) != n+1 {
+			t.Errorf("%d ids", len(seen))
+		}
+	}
+}
