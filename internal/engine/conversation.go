@@ -39,6 +39,33 @@ func (c *conversation) append(m *core.Message) (unseen int) {
 	return unseen
 }
 
+// renameCalls gives the calls of a new answer whose ids were used before ids of
+// their own: some servers count from zero with each answer, others give none but
+// one, and some providers refuse a conversation in which an id means two calls.
+func (c *conversation) renameCalls(m *core.Message) {
+	used := map[string]bool{}
+	for _, earlier := range c.messages {
+		if earlier.Role != core.RoleAssistant {
+			continue
+		}
+		for i := range earlier.Blocks {
+			if b := &earlier.Blocks[i]; b.Type == core.BlockToolUse {
+				used[b.ID] = true
+			}
+		}
+	}
+	copied := false
+	for i := range m.Blocks {
+		if b := &m.Blocks[i]; b.Type != core.BlockToolUse || !used[b.ID] {
+			continue
+		}
+		if !copied { // the client may hold on to its own
+			m.Blocks, copied = slices.Clone(m.Blocks), true
+		}
+		m.Blocks[i].ID = core.NewCallID()
+	}
+}
+
 // replace puts other messages in place of all; their sizes are measured anew.
 func (c *conversation) replace(messages []*core.Message) (unseen int) {
 	*c = conversation{fixedBytes: c.fixedBytes, estimator: c.estimator, blind: c.blind}

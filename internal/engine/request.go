@@ -126,6 +126,7 @@ func (t *turnRun) clean(resp *llm.Response) {
 	if lost := calls - len(resp.Message.ToolUses()); lost > 0 {
 		t.publish(Notice{Text: fmt.Sprintf("left out %d calls of the response: without a name, or with the id of another", lost)})
 	}
+	t.a.conv.renameCalls(resp.Message)
 }
 
 func (t *turnRun) reserve() (turn.Reservation, error) {
