@@ -270,7 +270,9 @@ func (s *System) Close() { s.CloseWithin(killLimit) }
 func (s *System) CloseWithin(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	s.endBackground(ctx)
+	if s.background != nil {
+		s.background.Close(ctx)
+	}
 	s.endProcesses(ctx)
 	if s.state != nil {
 		s.state.Close()
