@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"slices"
+	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"garuda/internal/core"
@@ -115,154 +111,47 @@ func (b *bench) answered(ctx context.Context, step modelserver.Step, args ...str
 	return c.CPU, err
 }
 
-// build measures how long it takes from the call until a request's headers are at
-// the server, early and late in a conversation with thinking and parallel calls.
+// build measures how long it takes to make the request of step 20 and that of step
+// 200 of a conversation with thinking and parallel calls: BenchmarkBuild of each
+// client, with as many rounds at both, and the quickest of three.
 func (b *bench) build(ctx context.Context) ([]row, error) {
 	var rows []row
 	for _, c := range clients() {
-		var early, late []time.Duration
-		var sizes [2]int
-		for range 3 {
-			e, l, s, err := c.conversation(ctx)
-			if err != nil {
-				return nil, fmt.Errorf("200 steps of %s: %w", c.format, err)
-			}
-			early, late, sizes = append(early, e), append(late, l), s
-		}
-		least, most, err := plainPosts(ctx, sizes[:]...)
+		early, late, err := c.built(ctx)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("build requests of %s: %w", c.format, err)
 		}
-		last := slices.Min(late)
-		ratio := float64(last) / float64(max(slices.Min(early), 1))
-		rows = append(rows, row{
-			"step 200 to step 20, " + c.format, fmt.Sprintf("%.2f (%s)", ratio, us(last)), "2",
-			fmt.Sprintf("%.2f for bytes alone (%s)", float64(most)/float64(max(least, 1)), us(most)), ratio <= 2,
-		})
+		ratio := late.Seconds() / early.Seconds()
+		rows = append(rows, row{"request of step 200, " + c.format, us(late), "2 × step 20", us(early) + fmt.Sprintf(" at step 20 (%.2f ×)", ratio), ratio <= 2})
 	}
 	return rows, nil
 }
 
-// around is of how many steps the quickest counts: other work on the machine can
-// only make a step slower.
-const around = 20
+var buildLine = regexp.MustCompile(`(?m)^BenchmarkBuild/step=(\d+)\S*\s+\d+\s+([0-9.]+) ns/op`)
 
-// conversation runs 200 steps and returns the times of the quickest around step 20
-// and at the end, and the sizes of requests 20 and 200. Each request must continue
-// the one before it, byte for byte.
-func (c client) conversation(ctx context.Context) (early, late time.Duration, sizes [2]int, err error) {
-	const steps = 200
-	scenario := &modelserver.Scenario{}
-	for i := range steps {
-		scenario.Steps = append(scenario.Steps, modelserver.Step{Thinking: "Where is it?", Text: "I look.", Calls: []modelserver.Call{
-			{ID: "call_a" + strconv.Itoa(i), Name: "read_file", Input: []byte(`{"path":"a.go"}`)},
-			{ID: "call_b" + strconv.Itoa(i), Name: "bash", Input: []byte(`{"command":"ls"}`)},
-		}})
-	}
-	var mu sync.Mutex
-	var arrived []time.Time
-	server, err := modelserver.New(scenario, modelserver.Options{ForgetBodies: true, Recorded: func(r *modelserver.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		arrived = append(arrived, r.Arrived)
-		switch r.N + 1 {
-		case 20:
-			sizes[0] = r.Bytes
-		case steps:
-			sizes[1] = r.Bytes
-		}
-	}})
+func (c client) built(ctx context.Context) (early, late time.Duration, err error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-run=^$", "-bench=^BenchmarkBuild$", "-benchtime=200x", "-count=3", "./internal/llm/"+c.format)
+	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return 0, 0, sizes, err
+		return 0, 0, fmt.Errorf("%w\n%s", err, out)
 	}
-	if err := server.Listen(ctx, "127.0.0.1:0"); err != nil {
-		return 0, 0, sizes, err
-	}
-	started, err := c.talk(ctx, server.URL(), steps)
-	breaks := server.Breaks()
-	server.Close() // it waits until all has been recorded
-	switch {
-	case err != nil:
-		return 0, 0, sizes, err
-	case len(breaks) > 0:
-		return 0, 0, sizes, fmt.Errorf("a request does not continue the one before it: %v", breaks[0])
-	}
-	took := make([]time.Duration, steps)
-	for i := range took {
-		took[i] = arrived[i].Sub(started[i])
-	}
-	return slices.Min(took[20-around/2 : 20+around/2]), slices.Min(took[steps-around:]), sizes, nil
-}
-
-// talk answers every call with 5 KB and returns when each request was begun.
-func (c client) talk(ctx context.Context, url string, steps int) ([]time.Time, error) {
-	m, err := c.model(url)
-	if err != nil {
-		return nil, err
-	}
-	req := &llm.Request{System: "You read files.", MaxTokens: 8192, Messages: []*core.Message{core.UserText("Go.")}}
-	for _, name := range []string{"bash", "read_file"} {
-		req.Tools = append(req.Tools, llm.ToolSpec{Name: name, Description: "A tool.", Schema: []byte(`{"type":"object","properties":{"path":{"type":"string"},"command":{"type":"string"}}}`)})
-	}
-	var started []time.Time
-	for range steps {
-		started = append(started, time.Now())
-		resp, err := m.Stream(ctx, req, func(llm.Event) {})
+	for _, m := range buildLine.FindAllSubmatch(out, -1) {
+		ns, err := strconv.ParseFloat(string(m[2]), 64)
 		if err != nil {
-			return nil, err
+			return 0, 0, err
 		}
-		results := &core.Message{Role: core.RoleUser}
-		for _, call := range resp.Message.ToolUses() {
-			results.Blocks = append(results.Blocks, core.ToolResult(call.ID, false, core.Text(strings.Repeat("a line of code;\n", 320))))
+		at := &early
+		if string(m[1]) == "200" {
+			at = &late
 		}
-		next := *req
-		next.Messages = slices.Concat(req.Messages, []*core.Message{resp.Message, results})
-		req = &next
-	}
-	return started, nil
-}
-
-// plainPosts is how long it takes until the headers of a request of ready bytes are
-// at a server, for two sizes.
-func plainPosts(ctx context.Context, sizes ...int) (first, second time.Duration, err error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, 0, err
-	}
-	arrived := make(chan time.Time, 1)
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		arrived <- time.Now()
-		_, _ = io.Copy(io.Discard, r.Body) // a client that left is seen by its error
-	})}
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		_ = server.Serve(l) // it always fails, when Close closes the listener
-	}()
-	defer func() {
-		_ = server.Close()
-		<-served
-	}()
-	var least []time.Duration
-	for _, size := range sizes {
-		body := bytes.Repeat([]byte("x"), size)
-		var took []time.Duration
-		for range around {
-			start := time.Now()
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+l.Addr().String(), bytes.NewReader(body))
-			if err != nil {
-				return 0, 0, err
-			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				return 0, 0, err
-			}
-			_ = resp.Body.Close()
-			took = append(took, (<-arrived).Sub(start))
+		if d := time.Duration(ns); *at == 0 || d < *at {
+			*at = d
 		}
-		least = append(least, slices.Min(took))
 	}
-	return least[0], least[1], nil
+	if early == 0 || late == 0 {
+		return 0, 0, fmt.Errorf("the benchmark printed no times:\n%s", out)
+	}
+	return early, late, nil
 }
 
 func us(d time.Duration) string { return fmt.Sprintf("%.2f µs", float64(d.Nanoseconds())/1000) }
