@@ -94,6 +94,20 @@ func TestCallIDsOfEarlierAnswers(t *testing.T) {
 	}
 }
 
+// A pause with something in it goes on; one that brought nothing would only be
+// asked for again, with the same bytes.
+func TestPauses(t *testing.T) {
+	paused := func(blocks ...core.Block) reply {
+		return func(context.Context, *llm.Request, func(llm.Event)) (*llm.Response, error) {
+			return response(core.StopPause, blocks...), nil
+		}
+	}
+	b := newBench(t, Config{}, nil, paused(core.Text("I look further.")), paused(), says("never asked for"))
+	if r := b.turn("go"); r.End != core.EndDone || r.Steps != 2 || r.Err != nil {
+		t.Errorf("ended %s after %d steps: %v", r.End, r.Steps, r.Err)
+	}
+}
+
 // Calls that change something run alone and in order, and each has its intent on
 // disk before it runs.
 func TestChangesRunInOrderAfterTheirIntent(t *testing.T) {

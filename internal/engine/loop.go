@@ -113,6 +113,11 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 		t.result.RawStop, t.result.Text = resp.RawStop, resp.Message.PlainText()
 		calls := resp.Message.ToolUses()
 		action, end := turn.Next(resp.Stop, len(calls), recoveries)
+		if action == turn.Step && len(resp.Message.Blocks) == 0 {
+			// Nothing came that the next request could go on from: it would be
+			// the same one again, and so for ever.
+			action, end = turn.Finish, core.EndDone
+		}
 		switch action {
 		case turn.Finish:
 			t.finish(resp, calls, end)
