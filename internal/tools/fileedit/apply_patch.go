@@ -236,15 +236,13 @@ func (applyPatch) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 		return nil, fmt.Errorf("%w; nothing of the patch was applied", err)
 	}
 	out := &tool.Output{Text: "Applied the patch:"}
-	changed := 0
 	for i, f := range call.files {
 		f.track(c.Env.Tracker, a.written[i])
 		out.Text += "\n" + f.report(a.written[i])
 		out.Diff += f.diff
-		changed++
 	}
-	out.Summary = fmt.Sprintf("%d files", changed)
-	if changed == 1 {
+	out.Summary = fmt.Sprintf("%d files", len(call.files))
+	if len(call.files) == 1 {
 		out.Summary = "1 file"
 	}
 	return out, nil
