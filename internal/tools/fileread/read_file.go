@@ -100,10 +100,15 @@ func (readFile) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if !ok {
 		return nil, errors.New("the plan is of another tool")
 	}
+	return call.run(ctx, c.Env)
+}
+
+// run reads what was planned; read_many_files reads each of its files so.
+func (call *readCall) run(ctx context.Context, env *tool.Env) (*tool.Output, error) {
 	if call.spilled == "" {
-		return call.read(ctx, c.Env, c.Env.Workspace, call.path)
+		return call.read(ctx, env, env.Workspace, call.path)
 	}
-	w, err := workspace.Open(c.Env.OutputDir, nil, workspace.Options{})
+	w, err := workspace.Open(env.OutputDir, nil, workspace.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +117,7 @@ func (readFile) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return call.read(ctx, c.Env, w, path)
+	return call.read(ctx, env, w, path)
 }
 
 func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Workspace, p workspace.Path) (*tool.Output, error) {

@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"garuda/internal/core"
 	"garuda/internal/tool"
@@ -99,53 +96,46 @@ func (readManyFiles) Run(ctx context.Context, c *tool.Call) (*tool.Output, error
 	if !ok {
 		return nil, errors.New("the plan is of another tool")
 	}
-	texts := make([]string, len(call.files))
-	pictures := make([][]core.Block, len(call.files))
-	unreadable := make([]bool, len(call.files))
-	var wg sync.WaitGroup
-	var broke atomic.Value
-	const together = 2 // a large picture takes hundreds of megabytes while it is scaled
-	turn := make(chan struct{}, together)
-	for i := range call.files {
-		f := &call.files[i]
-		wg.Go(func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			// The pipeline catches a panic only on its own goroutine; see below.
-			defer func() {
-				if p := recover(); p != nil {
-					broke.CompareAndSwap(nil, fmt.Sprintf("read %s: %v\n%s", f.path, p, debug.Stack()))
-				}
-			}()
-			err := f.why
-			if err == nil {
-				var out *tool.Output
-				if out, err = (readFile{}).Run(ctx, &tool.Call{ID: c.ID, Env: c.Env, Plan: f.plan, Progress: c.Progress, Emit: c.Emit, Check: c.Check}); err == nil {
-					texts[i], pictures[i] = out.Text, out.Blocks
-					return
-				}
-			}
-			texts[i], unreadable[i] = "[unreadable: "+err.Error()+"]", true
-		})
-	}
-	wg.Wait()
-	if p := broke.Load(); p != nil {
-		panic(p)
-	}
 	var b strings.Builder
+	var pictures []core.Block
 	failed := 0
-	for i, f := range call.files {
-		if unreadable[i] {
+	for _, f := range call.files {
+		text, blocks, err := f.read(ctx, c.Env)
+		if err != nil {
+			text = "[unreadable: " + err.Error() + "]"
 			failed++
 		}
-		fmt.Fprintf(&b, "===== %s =====\n%s\n", f.path, texts[i])
+		pictures = append(pictures, blocks...)
+		fmt.Fprintf(&b, "===== %s =====\n%s\n", f.path, text)
 	}
 	out := &tool.Output{
-		Text: strings.TrimSuffix(b.String(), "\n"), Blocks: slices.Concat(pictures...),
+		Text: strings.TrimSuffix(b.String(), "\n"), Blocks: pictures,
 		Summary: counted(len(call.files)-failed, "file", "files"), IsError: failed == len(call.files),
 	}
 	if failed > 0 {
 		out.Summary += fmt.Sprintf(", %d unreadable", failed)
 	}
 	return out, ctx.Err()
+}
+
+// read reads one of the files, one after the other: each takes well under a
+// millisecond, but for pictures, which take much memory while they are scaled.
+func (f *plannedRead) read(ctx context.Context, env *tool.Env) (string, []core.Block, error) {
+	if f.why != nil {
+		return "", nil, f.why
+	}
+	defer func() { // the pipeline catches it, and its log then says which file it was
+		if p := recover(); p != nil {
+			panic(fmt.Sprintf("read %s: %v\n%s", f.path, p, debug.Stack()))
+		}
+	}()
+	call, ok := f.plan.Input.(*readCall)
+	if !ok {
+		return "", nil, errors.New("the plan is of another tool")
+	}
+	out, err := call.run(ctx, env)
+	if err != nil {
+		return "", nil, err
+	}
+	return out.Text, out.Blocks, nil
 }
