@@ -36,9 +36,16 @@ func TestRetryAfterIsBounded(t *testing.T) {
 	for v, want := range map[string]time.Duration{
 		"1e300": 365 * 24 * time.Hour, "inf": 365 * 24 * time.Hour, "nan": 0, "0": 0, "": 0,
 		"Fri, 02 Jan 2026 03:04:00 GMT": 0, // past
+		"Fri, 31 Dec 9999 23:59:59 GMT": 365 * 24 * time.Hour,
 	} {
 		if got := (&failure{}).retryAfter(llm.ErrRateLimit, http.Header{"Retry-After": {v}}, now); got != want {
 			t.Errorf("%q: %v, want %v", v, got, want)
+		}
+	}
+	for _, v := range []string{"9999-12-31T23:59:59Z", "99999999999", "999999999999999", "1e8", "99999h"} {
+		h := http.Header{"X-Ratelimit-Reset": {v}}
+		if got := (&failure{}).retryAfter(llm.ErrRateLimit, h, now); got != year {
+			t.Errorf("a reset at %q: %v", v, got)
 		}
 	}
 }

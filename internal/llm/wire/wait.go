@@ -12,8 +12,12 @@ import (
 // retryAfter is how long the server asks to wait: by retry-after-ms (OpenAI,
 // Azure), Retry-After in seconds or as a date, Google's RetryInfo, the words of
 // the message, and for a rate limit the time at which the limit that is used up
-// is set anew. 0 when it does not say.
+// is set anew. 0 when it does not say, a year at most whatever it says.
 func (f *failure) retryAfter(kind llm.ErrorKind, h http.Header, now time.Time) time.Duration {
+	return min(f.askedWait(kind, h, now), year)
+}
+
+func (f *failure) askedWait(kind llm.ErrorKind, h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return duration(ms, time.Millisecond)
 	}
