@@ -158,10 +158,16 @@ func (b *Background) get(id string) (*job, error) {
 		}
 	}
 	if len(known) == 0 {
-		return nil, fmt.Errorf("there is no background command %q, and none runs", id)
+		return nil, unknownError{fmt.Sprintf("there is no background command %q, and none runs", id)}
 	}
-	return nil, fmt.Errorf("there is no background command %q; running: %s", id, strings.Join(known, ", "))
+	return nil, unknownError{fmt.Sprintf("there is no background command %q; running: %s", id, strings.Join(known, ", "))}
 }
+
+// unknownError is ErrNoCommand with what there is instead.
+type unknownError struct{ text string }
+
+func (e unknownError) Error() string { return e.text }
+func (unknownError) Unwrap() error   { return ErrNoCommand }
 
 // list returns the jobs, the oldest first.
 func (b *Background) list() []*job {

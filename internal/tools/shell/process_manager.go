@@ -64,20 +64,18 @@ func (m processManager) Run(ctx context.Context, c *tool.Call) (*tool.Output, er
 	if in.Action == "list" {
 		return m.list(now), nil
 	}
+	if in.Action == "kill" {
+		said, err := m.background.Stop(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &tool.Output{Text: said, Summary: "ended"}, nil
+	}
 	j, err := m.background.get(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	switch in.Action {
-	case "kill":
-		if j.over() {
-			return &tool.Output{Text: j.id + " had ended already: " + j.state(now) + ".", Summary: "had ended"}, nil
-		}
-		if err := j.kill(ctx); err != nil {
-			return nil, fmt.Errorf("end %s: %w", j.id, err)
-		}
-		return &tool.Output{Text: j.id + " and everything it started were ended.", Summary: "ended"}, nil
-	case "logs":
+	if in.Action == "logs" {
 		return j.logs(in, now), nil
 	}
 	return &tool.Output{Text: j.line(now), Summary: j.state(now)}, nil
