@@ -1,5 +1,5 @@
 // Package state is the `.garuda` folder below a project's root, and its only
-// writer: sessions now, indexes, jobs and the like later.
+// writer: sessions and the project's memory now, indexes, jobs and the like later.
 //
 // It goes through directory handles, so that no link in the project can lead a
 // write outside of it; it makes nothing before something is to be kept; and it
@@ -27,7 +27,8 @@ const (
 )
 
 // ignored is what git must not see, in .garuda/.gitignore.
-var ignored = []string{".gitignore", SessionsName, "index", "evals", "jobs", "worktrees"}
+// The project's memory is not among it: that is for the project to keep or not.
+var ignored = []string{".gitignore", SessionsName, "index", "evals", "jobs", "worktrees", "memory.state.json", "*.lock", "*.tmp-*"}
 
 // Dir is the `.garuda` folder of one root, which need not exist yet.
 type Dir struct {
@@ -61,12 +62,29 @@ func (d *Dir) Sessions() (*Folder, error) {
 	return garuda.Sub(SessionsName)
 }
 
-// MakeSessions opens the folder of journals and makes what is missing of it.
-func (d *Dir) MakeSessions() (*Folder, error) {
+// Folder opens `.garuda` itself. Where there is none yet the error is fs.ErrNotExist.
+func (d *Dir) Folder() (*Folder, error) { return openFolder(d.root, Name, d.path) }
+
+// MakeFolder opens `.garuda` itself and makes it where it is missing, with a
+// .gitignore where there is none.
+func (d *Dir) MakeFolder() (*Folder, error) {
 	if err := makeFolder(d.root, Name, d.path); err != nil {
 		return nil, err
 	}
-	garuda, err := openFolder(d.root, Name, d.path)
+	garuda, err := d.Folder()
+	if err != nil {
+		return nil, err
+	}
+	if err := garuda.writeIgnore(); err != nil && !errors.Is(err, fs.ErrExist) {
+		garuda.Close()
+		return nil, err
+	}
+	return garuda, nil
+}
+
+// MakeSessions opens the folder of journals and makes what is missing of it.
+func (d *Dir) MakeSessions() (*Folder, error) {
+	garuda, err := d.MakeFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +93,24 @@ func (d *Dir) MakeSessions() (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := garuda.hideFromGit(sessions); err != nil {
+	if err := garuda.hide(sessions); err != nil {
 		sessions.Close()
 		return nil, err
 	}
 	return sessions, nil
 }
 
-// hideFromGit makes .gitignore. One that is there is the project's and stays;
-// where it does not name the sessions they hide themselves.
-func (f *Folder) hideFromGit(sessions *Folder) error {
-	const name = ".gitignore"
-	have, err := f.ReadFile(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return f.WriteNew(name, []byte("/"+strings.Join(ignored, "\n/")+"\n"))
-	case err != nil:
+const ignoreName = ".gitignore"
+
+func (f *Folder) writeIgnore() error {
+	return f.WriteNew(ignoreName, []byte("/"+strings.Join(ignored, "\n/")+"\n"))
+}
+
+// hide lets the sessions hide themselves where a .gitignore that the project has
+// of its own, which stays as it is, does not name them.
+func (f *Folder) hide(sessions *Folder) error {
+	have, err := f.ReadFile(ignoreName)
+	if err != nil {
 		return err
 	}
 	for line := range strings.Lines(string(have)) {
@@ -98,7 +118,7 @@ func (f *Folder) hideFromGit(sessions *Folder) error {
 			return nil
 		}
 	}
-	if err := sessions.WriteNew(name, []byte("*\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := sessions.WriteNew(ignoreName, []byte("*\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

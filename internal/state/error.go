@@ -12,6 +12,8 @@ var (
 	ErrLink = errors.New("it is a link; Garuda keeps its files in a folder of its own, so remove the link")
 	// ErrNotRegular: a link, pipe or device stands where a file is expected.
 	ErrNotRegular = errors.New("it is not a regular file; remove it")
+	// ErrLarge: a file is larger than the one who reads it takes.
+	ErrLarge = errors.New("the file is too large")
 	// ErrFull: no room is left on the disk, or of the user's quota.
 	ErrFull = errors.New("the disk is full")
 	// ErrReadOnly: the place cannot be written by this user.

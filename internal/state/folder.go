@@ -107,6 +107,24 @@ func (f *Folder) ReadFile(name string) ([]byte, error) {
 	return data[:n], nil // a file that grew meanwhile is read up to where it was
 }
 
+// ReadSmall reads a whole regular file of at most limit bytes; one that is larger
+// is ErrLarge.
+func (f *Folder) ReadSmall(name string, limit int64) ([]byte, error) {
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%w: more than %d bytes", ErrLarge, limit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(f.path, name), err)
+	}
+	return data, nil
+}
+
 // WriteNew makes a file with this content; fs.ErrExist when there is one. A
 // failure leaves nothing behind.
 func (f *Folder) WriteNew(name string, data []byte) error {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"garuda/internal/core"
 )
 
 // LockedError says that another process, or another part of this one, holds a lock.
@@ -28,6 +32,24 @@ func (e *LockedError) Error() string {
 // Lock is an exclusive lock on a file of its own. It ends with Close or with
 // the process, however that ends.
 type Lock struct{ file *os.File }
+
+// lockPoll is how often LockWithin tries.
+const lockPoll = 10 * time.Millisecond
+
+// LockWithin is Lock, but it waits for whoever holds the lock, at most for this
+// long; then the error is the *LockedError after all.
+func (f *Folder) LockWithin(ctx context.Context, clock core.Clock, name string, limit time.Duration) (*Lock, error) {
+	for end := clock.Now().Add(limit); ; {
+		lock, err := f.Lock(name)
+		var taken *LockedError
+		if !errors.As(err, &taken) || !clock.Now().Before(end) {
+			return lock, err
+		}
+		if err := clock.Sleep(ctx, lockPoll); err != nil {
+			return nil, fmt.Errorf("wait for %s: %w", taken.Path, err)
+		}
+	}
+}
 
 // Lock takes the lock named by a file, which it makes, without waiting; a
 // *LockedError when it is taken.

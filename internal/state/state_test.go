@@ -121,6 +121,7 @@ func TestHiddenFromGit(t *testing.T) {
 			for _, dir := range []string{"index", "evals", "jobs", "worktrees"} {
 				if _, ok := files[".garuda/.gitignore"]; !ok { // a .gitignore of the project's own answers for the rest
 					write(t, filepath.Join(root, ".garuda", dir, "x"), "x")
+					write(t, filepath.Join(root, ".garuda", "memory.state.json"), "{}")
 				}
 			}
 			if got := git(t, root, "status", "--porcelain", "--untracked-files=all"); got != "" {
