@@ -30,6 +30,9 @@ type Pipeline struct {
 	Env   *Env
 	// Agent names the agent whose calls these are; empty for the main one.
 	Agent string
+	// NotLoaded reports whether a tool is deferred and was not loaded yet, so that a
+	// call of it is refused; nil where every tool counts as loaded.
+	NotLoaded func(name string) bool
 	// Intent is called before a call that changes something runs, after it was
 	// granted, and returns when that is on disk. Nil where there is no journal.
 	Intent func(id, name, target string) error
@@ -94,9 +97,9 @@ func (p *Pipeline) Prepare(ctx context.Context, use core.Block) *Prepared {
 		prep.failure = prep.outcome(core.Text(text), true)
 		return prep
 	}
-	t, ok := p.Registry.Lookup(use.Name)
-	if !ok {
-		return fail("Error: " + use.Name + " failed: " + p.Registry.unknown(use.Name))
+	t, err := p.find(use.Name)
+	if err != nil {
+		return fail(failed(use.Name, err))
 	}
 	prep.tool = t
 	input, err := p.Registry.inputs[use.Name].check(use.Input)

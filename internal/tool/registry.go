@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"garuda/internal/nearest"
 )
 
 // Registry holds the tools of a session, sorted by name. It never changes after
@@ -55,13 +53,4 @@ func (r *Registry) Names() []string {
 		names[i] = t.Spec().Name
 	}
 	return names
-}
-
-// unknown is the model's error for a name that is no tool.
-func (r *Registry) unknown(name string) string {
-	near := nearest.Of(name, r.Names())
-	if near == "" {
-		return fmt.Sprintf("there is no tool named %q; the tools are %s", name, join(r.Names()))
-	}
-	return fmt.Sprintf("there is no tool named %q; did you mean %q?", name, near)
 }

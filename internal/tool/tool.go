@@ -29,7 +29,8 @@ const (
 type Spec struct {
 	Name, Description string
 	Class             Class
-	// Set is the tool set that switches it on: core, edit, git, web …
+	// Set is the tool set that switches it on: core, edit, git, web … Empty is a
+	// tool of the session itself (ask, recall …), which is on where it has a use.
 	Set string
 	// Schema is the JSON Schema of the input: an object, canonical names only.
 	Schema json.RawMessage
@@ -108,6 +109,9 @@ type Output struct {
 	Executor, Isolation string
 	// Diff is a unified diff of what was written, for a person; may be empty.
 	Diff string
+	// Load names deferred tools that the session is to add to its list; tool_search
+	// sets it.
+	Load []string
 }
 
 // Call is one run of a tool.
