@@ -80,7 +80,14 @@ func (b *batches) Stream(ctx context.Context, req *llm.Request, emit func(llm.Ev
 		return nil, err
 	}
 	emit(llm.Notice{Text: "sent as the batch " + made.ID + ": it costs half, and is answered within a day"})
-	resp, err := b.wait(ctx, made, emit)
+	resp, err := b.wait(ctx, made, func(e llm.Event) {
+		if ctx.Err() == nil {
+			emit(e)
+		}
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -158,9 +165,22 @@ func (b *batches) wait(ctx context.Context, s state, emit func(llm.Event)) (*llm
 			return nil, final.err
 		}
 		if failures++; failures == maxFailures {
-			return nil, b.abandon(ctx, s.ID, err)
+			return nil, b.abandon(ctx, s.ID, lost(s.ID, err))
 		}
 	}
+}
+
+// lost is the error of a batch that could not be asked about. It is not sent again:
+// its answer may be made and charged for, and another one would be, too.
+func lost(id string, err error) error {
+	typed, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		return err
+	}
+	e := *typed
+	e.NoRetry, e.Streaming = true, false
+	e.Message = fmt.Sprintf("the batch %s could not be read, %d times in a row: %s", id, maxFailures, e.Message)
+	return &e
 }
 
 // finalError is how a batch ended, as opposed to a look at it that failed.
@@ -250,6 +270,9 @@ func readResult(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) 
 			} `json:"result"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+			if bytes.HasSuffix(data, lines.Bytes()) { // without the newline that ends every line
+				return nil, reply.Cut("the results were complete")
+			}
 			return nil, reply.BadEvent(lines.Bytes(), err)
 		}
 		if line.CustomID != customID {
@@ -272,6 +295,9 @@ func readResult(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) 
 			return nil, unanswered(reply, "the batch was not answered within a day")
 		}
 		return nil, &finalError{reply.Protocol("the batch ended as %q", line.Result.Type)}
+	}
+	if len(data) == 0 {
+		return nil, reply.Cut("the results began")
 	}
 	return nil, reply.Protocol("the batch ended without a result")
 }

@@ -206,7 +206,7 @@ func TestBatchLooksFail(t *testing.T) {
 			s := newBatchServer(t)
 			s.states, s.results = tt.states, tt.results
 			err := llmtest.Ask(t.Context(), s.model, hello()).Err
-			if _, ok := errors.AsType[*llm.Error](err); !ok || s.looks != tt.looks {
+			if e, ok := errors.AsType[*llm.Error](err); !ok || s.looks != tt.looks || !e.NoRetry || !strings.Contains(e.Message, "msgbatch_1") {
 				t.Errorf("%v after %d looks", err, s.looks)
 			}
 			if last := s.requests[len(s.requests)-1]; last != "POST /v1/messages/batches/msgbatch_1/cancel" {

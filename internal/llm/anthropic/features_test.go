@@ -8,13 +8,15 @@ import (
 	"garuda/internal/llm/llmtest"
 )
 
-func TestFeatures(t *testing.T) {
+func TestFeatures(t *testing.T) { llmtest.RunFeatures(t, dialect, features()) }
+
+func features() llmtest.Features {
 	const (
 		cited  = `{"type":"text","text":"It was found.","citations":[{"type":"web_search_result_location","url":"https://a.example","title":null,"encrypted_index":"Zz==","cited_text":"one"}]}`
 		call   = `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query": "garuda bird"}}`
 		result = `{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://a.example","title":"A","encrypted_content":"Eqgf=="}]}`
 	)
-	llmtest.RunFeatures(t, dialect, llmtest.Features{
+	return llmtest.Features{
 		Without: map[llmtest.Feature]string{
 			llmtest.ImageOutput:   "the Messages API answers in text alone",
 			llmtest.ThinkingUsage: "the Messages API counts thinking as output and does not say how much it was",
@@ -36,5 +38,5 @@ func TestFeatures(t *testing.T) {
 		SearchAsked: `"name":"web_search"`,
 		BoundText:   core.Block{Type: core.BlockText, Text: llmtest.Found, Provider: Format, Opaque: cited},
 		BoundBack:   cited,
-	})
+	}
 }

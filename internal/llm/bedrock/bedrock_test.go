@@ -35,6 +35,7 @@ var dialect = llmtest.Dialect{
 		"model_context_window_exceeded": core.StopMaxTokens, "tool_use": core.StopEndTurn,
 	},
 	System: "system", List: "messages", CacheMark: `,"cache_control":{"type":"ephemeral"}`,
+	Scripted: anthropictest.Scripted,
 }
 
 func TestConformance(t *testing.T) { llmtest.Run(t, dialect) }

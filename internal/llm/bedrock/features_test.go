@@ -18,6 +18,5 @@ func TestFeatures(t *testing.T) {
 		llmtest.ServerSearch:  "Bedrock runs no tools of its own",
 		llmtest.BoundText:     "package anthropic encodes the blocks and tests this",
 		llmtest.ThinkingUsage: "the Messages API does not say how much of its output was thinking",
-		llmtest.Scripted:      "the scripted server does not speak Amazon's framing",
 	}})
 }

@@ -39,7 +39,7 @@ func testCut(t *testing.T, d Dialect) {
 			continue
 		}
 		e := WantError(t, r.Err, llm.ErrNetwork)
-		if r.Resp != nil || !abrupt && !e.Streaming {
+		if r.Resp != nil || !abrupt && e.Streaming != d.has(Deltas) {
 			t.Fatalf("cut at %d: %v, %+v", n, r.Resp, e)
 		}
 	}
@@ -112,13 +112,16 @@ func testErrorInStream(t *testing.T, d Dialect) {
 	for n := range handlers {
 		r := Ask(t.Context(), s.Model, hello())
 		e := WantError(t, r.Err, llm.ErrOverloaded)
-		if !e.Streaming || r.Resp != nil {
+		if e.Streaming != d.has(Deltas) || r.Resp != nil {
 			t.Errorf("after frame %d: %+v", n, e)
 		}
 	}
 }
 
 func testStall(t *testing.T, d Dialect) {
+	if !d.has(Deltas) {
+		t.Skip(d.Without[Deltas])
+	}
 	limits := llm.TimeLimits{FirstByte: 2 * time.Minute, Idle: 30 * time.Second}
 	stalled := func(sent chan<- struct{}, frames ...string) Handler {
 		return func(w http.ResponseWriter, r *http.Request, _ []byte) {
@@ -283,7 +286,7 @@ func testKeyStaysSecret(t *testing.T, d Dialect) {
 // testEarlyAnswer has the server answer and hang up before it has read the
 // request, as gateways do with one that is too large.
 func testEarlyAnswer(t *testing.T, d Dialect) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(d.serve(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadFull(r.Body, make([]byte, 1000))
 		Answer(http.StatusRequestEntityTooLarge, "text/html", "<html><head><title>413 Request Entity Too Large</title></head></html>")(w, r, nil)
 	}))
@@ -307,8 +310,12 @@ func testConnectionReuse(t *testing.T, d Dialect) {
 	var conns atomic.Int32
 	clock := NewClock()
 	frames := d.Frames(full())
-	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewUnstartedServer(d.serve(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
+		if !d.has(Deltas) {
+			Stream(frames...)(w, r, nil)
+			return
+		}
 		Stream(frames[:len(frames)-1]...)(w, r, nil)
 		// The stream ends only after the client has read the last event.
 		settling := clock.Looked(2)

@@ -22,8 +22,13 @@ const (
 	BoundText Feature = "bound text"
 	// ThinkingUsage: the provider reports how many tokens were thinking.
 	ThinkingUsage Feature = "thinking usage"
-	// Scripted: package modelserver speaks this format at this address.
+	// Scripted: package modelserver speaks this format, if need be through the
+	// dialect's own front.
 	Scripted Feature = "scripted server"
+	// Deltas: an answer arrives while it is made, so that part of one can be there.
+	Deltas Feature = "deltas"
+	// BrokenInput: arguments that are no JSON can arrive.
+	BrokenInput Feature = "broken input"
 )
 
 // Features are the hooks by which a dialect shows what it has. What is left out

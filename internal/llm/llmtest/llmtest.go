@@ -5,6 +5,7 @@
 package llmtest
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -37,6 +38,26 @@ type Dialect struct {
 	System, List string
 	// CacheMark is taken out of a request before it is compared; may be empty.
 	CacheMark string
+	// Serve, where it is set, stands in front of the suite's servers and makes of
+	// their one answer what the format has instead, such as a batch that is asked
+	// about. Request then takes the request out of a body that holds more.
+	Serve   func(http.Handler) http.Handler
+	Request func(body string) string
+	// Scripted stands in front of package modelserver, where the format's paths or
+	// bodies are not those that it serves.
+	Scripted func(http.Handler) http.Handler
+	// Without says what cannot be in this format, with the reason: Deltas, BrokenInput.
+	Without map[Feature]string
+}
+
+func (d Dialect) has(f Feature) bool { return d.Without[f] == "" }
+
+// serve puts the dialect's own server in front of the suite's.
+func (d Dialect) serve(h http.HandlerFunc) http.Handler {
+	if d.Serve == nil {
+		return h
+	}
+	return d.Serve(h)
 }
 
 // Reply is what a scripted server answers.

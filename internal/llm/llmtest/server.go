@@ -36,7 +36,7 @@ type Handler func(w http.ResponseWriter, r *http.Request, body []byte)
 func NewServer(t testing.TB, d Dialect, change func(*llm.ClientConfig), handlers ...Handler) *Server {
 	t.Helper()
 	s := &Server{Clock: NewClock()}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := httptest.NewServer(d.serve(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return // the client went away

@@ -20,6 +20,5 @@ func TestFeatures(t *testing.T) {
 		llmtest.ServerSearch:  "package anthropic decodes the answers and tests this",
 		llmtest.BoundText:     "package anthropic encodes the blocks and tests this",
 		llmtest.ThinkingUsage: "the Messages API does not say how much of its output was thinking",
-		llmtest.Scripted:      "the scripted server does not serve Google's paths in this format",
 	}})
 }

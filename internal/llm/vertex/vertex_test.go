@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -38,9 +39,35 @@ var dialect = llmtest.Dialect{
 		"end_turn": core.StopEndTurn, "max_tokens": core.StopMaxTokens, "refusal": core.StopRefusal, "pause_turn": core.StopPause,
 	},
 	System: "system", List: "messages", CacheMark: `,"cache_control":{"type":"ephemeral"}`,
+	Scripted: func(next http.Handler) http.Handler { return refusedTwice(anthropictest.Scripted(next)) },
 }
 
 var frames = anthropictest.Frames
+
+// refusedTwice refuses what is tried again with another token, as the first was
+// refused: a step of the scripted server answers one request.
+func refusedTwice(next http.Handler) http.Handler {
+	var before atomic.Bool
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if before.Swap(false) {
+			http.Error(w, refused("401", "UNAUTHENTICATED", "no"), http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(&watchedStatus{w, &before}, r)
+	})
+}
+
+type watchedStatus struct {
+	http.ResponseWriter
+	refused *atomic.Bool
+}
+
+func (w *watchedStatus) WriteHeader(status int) {
+	w.refused.Store(status == http.StatusUnauthorized)
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watchedStatus) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func fixed(value string) *Credentials {
 	return &Credentials{secret: "the-refresh-token", fetch: func(context.Context, *http.Client) (*oauth2.Token, error) {
