@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"garuda/internal/core"
-	"garuda/internal/engine/compact"
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
@@ -61,9 +60,7 @@ func newActor(s *Session) *actor {
 		toldModel: s.cfg.Model.Info().Spec, thinking: s.cfg.Thinking,
 	}
 	a.conv.fixedBytes = len(s.cfg.System)
-	for _, t := range s.cfg.Tools {
-		a.conv.fixedBytes += compact.ToolSize(t.Name, t.Description, t.Schema)
-	}
+	a.beginTools()
 	a.conv.blind = isBlind(s.cfg.Model.Info())
 	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
 	a.journal = &recorder{publish: s.log.publish, open: s.cfg.OpenJournal}
@@ -132,6 +129,7 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 	if a.s.cfg.CanAsk {
 		p.Asker = a.s
 	}
+	p.NotLoaded = a.s.tools.waits
 	p.Intent = func(id, name, target string) error {
 		a.journal.append(&session.Intent{ID: id, Name: name, Target: target})
 		a.journal.flush()

@@ -21,6 +21,7 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 	for i := 0; i < len(calls); {
 		batch := t.nextBatch(ctx, calls[i:])
 		t.runBatch(ctx, batch, results[i:])
+		t.loadTools(results[i : i+len(batch)])
 		i += len(batch)
 	}
 	m := &core.Message{Role: core.RoleUser, Blocks: make([]core.Block, len(calls))}

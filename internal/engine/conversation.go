@@ -91,6 +91,13 @@ func (c *conversation) dropThinking() {
 	}
 }
 
+// listMore counts tools of this size that were added to the list. The request that
+// was measured last did not have them.
+func (c *conversation) listMore(bytes int) {
+	c.fixedBytes += bytes
+	c.measuredBytes -= bytes
+}
+
 // estimate of the next request's input: all of it, and the part of it that came
 // after the last measured one.
 func (c *conversation) estimate() (whole, after int) {

@@ -51,7 +51,8 @@ type Config struct {
 	Model llm.Model
 	// System is the system prompt, built once.
 	System string
-	Tools  []llm.ToolSpec
+	// Tools are in every request, Deferred ones once tool_search has loaded them.
+	Tools, Deferred []llm.ToolSpec
 	// Pipeline runs the calls; the engine sets its Asker, Intent and Answered.
 	Pipeline *tool.Pipeline
 	Modes    Modes
@@ -116,6 +117,7 @@ type Session struct {
 	mailbox chan func(*actor)
 	done    chan struct{}
 	running runningCalls
+	tools   *toolList
 	// closeErr is set before done is closed.
 	closeErr error
 	// firstModel is the model that the session began with.
@@ -126,7 +128,7 @@ type Session struct {
 func New(cfg Config) *Session {
 	cfg.setDefaults()
 	s := &Session{
-		cfg: cfg, log: newEventLog(),
+		cfg: cfg, log: newEventLog(), tools: newToolList(cfg.Tools, cfg.Deferred),
 		mailbox: make(chan func(*actor)), done: make(chan struct{}), firstModel: cfg.Model.Info(),
 	}
 	a := newActor(s)

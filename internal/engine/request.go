@@ -170,7 +170,7 @@ func (t *turnRun) attempt(ctx context.Context) (*llm.Response, error) {
 	show := &streamed{log: t.a.s.log}
 	start := t.cfg.Clock.Now()
 	resp, err := t.cfg.Model.Stream(ctx, &llm.Request{
-		System: t.cfg.System, Tools: t.cfg.Tools, Messages: t.a.conv.sent,
+		System: t.cfg.System, Tools: t.a.s.tools.current(), Messages: t.a.conv.sent,
 		MaxTokens: t.maxTokens, Thinking: t.thinking, SessionID: t.cfg.ID,
 	}, show.event)
 	t.lastAPI = t.cfg.Clock.Now().Sub(start)

@@ -38,6 +38,8 @@ type History struct {
 	Told string
 	// Thinking is the last choice of how much the model thinks; nil when there was none.
 	Thinking *string
+	// Tools are the deferred tools that were loaded, in their order.
+	Tools []string
 	// Mode is the last one recorded; empty when it never changed. The journal
 	// lies in the project, so this is a wish, and not a permission.
 	Mode    string
@@ -110,6 +112,8 @@ func (h *History) apply(r loadedRecord) (mends []string) {
 		return h.compact(r.env, rec)
 	case *Thinking:
 		h.Thinking = &rec.Choice
+	case *Tools:
+		h.Tools = append(h.Tools, rec.Added...)
 	case *Mode:
 		h.Mode = rec.Mode
 	case *Note:

@@ -135,6 +135,16 @@ type Thinking struct {
 	Choice string `json:"choice"`
 }
 
+// Tools says that deferred tools were loaded: they stand at the end of the tool
+// list from the next request on, in this order. Why is ToolsSearched.
+type Tools struct {
+	Added []string `json:"added"`
+	Why   string   `json:"why"`
+}
+
+// ToolsSearched is why tools are added that tool_search has loaded.
+const ToolsSearched = "search"
+
 // Mode is a change of mode.
 type Mode struct {
 	Mode string `json:"mode"`
@@ -205,6 +215,7 @@ func (*Continue) RecordType() string     { return "continue" }
 func (*Unreported) RecordType() string   { return "unreported" }
 func (*Compaction) RecordType() string   { return "compaction" }
 func (*Thinking) RecordType() string     { return "thinking" }
+func (*Tools) RecordType() string        { return "tools" }
 func (*Mode) RecordType() string         { return "mode" }
 func (*Note) RecordType() string         { return "note" }
 func (*GrantRecord) RecordType() string  { return "grant" }
@@ -237,6 +248,8 @@ func newRecord(kind string) Record {
 		return new(Compaction)
 	case "thinking":
 		return new(Thinking)
+	case "tools":
+		return new(Tools)
 	case "mode":
 		return new(Mode)
 	case "note":
