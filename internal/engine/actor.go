@@ -128,6 +128,7 @@ func (a *actor) noteModel(spec string) {
 func (a *actor) wirePipeline(p *tool.Pipeline) {
 	if a.s.cfg.CanAsk {
 		p.Asker = a.s
+		p.Env.Consult = consult{s: a.s, agent: p.Agent}
 	}
 	p.NotLoaded = a.s.tools.waits
 	p.Intent = func(id, name, target string) error {
@@ -221,14 +222,6 @@ func (a *actor) stopTurn() bool {
 	return true
 }
 
-func (a *actor) setMode(mode string) error {
-	if err := a.s.cfg.Modes.SetMode(mode); err != nil {
-		return fmt.Errorf("change the mode: %w", err)
-	}
-	a.journal.append(&session.Mode{Mode: mode, By: "user"})
-	return nil
-}
-
 // setThinking changes how much the model thinks, for turns that begin after it.
 func (a *actor) setThinking(level llm.ThinkingLevel) error {
 	if !level.Valid() {
@@ -320,55 +313,4 @@ func (a *actor) close() {
 	a.closing = true
 	a.queue = nil
 	a.stopTurn()
-}
-
-// questions puts one question at a time, in order.
-type questions struct {
-	publish func(Event)
-	nextID  int
-	waiting []waitingQuestion
-}
-
-type waitingQuestion struct {
-	id    int
-	q     *tool.Question
-	reply chan tool.Answer
-}
-
-func (qs *questions) ask(q *tool.Question, reply chan tool.Answer) int {
-	qs.nextID++
-	qs.waiting = append(qs.waiting, waitingQuestion{id: qs.nextID, q: q, reply: reply})
-	if len(qs.waiting) == 1 {
-		qs.put()
-	}
-	return qs.nextID
-}
-
-func (qs *questions) put() {
-	if len(qs.waiting) > 0 {
-		qs.publish(Asked{ID: qs.waiting[0].id, Question: qs.waiting[0].q})
-	}
-}
-
-func (qs *questions) answer(id int, answer tool.Answer) {
-	if len(qs.waiting) == 0 || qs.waiting[0].id != id {
-		return // withdrawn meanwhile, or not yet put
-	}
-	qs.waiting[0].reply <- answer
-	qs.waiting = qs.waiting[1:]
-	qs.put()
-}
-
-func (qs *questions) withdraw(id int) {
-	for i, w := range qs.waiting {
-		if w.id != id {
-			continue
-		}
-		qs.waiting = append(qs.waiting[:i:i], qs.waiting[i+1:]...)
-		if i == 0 {
-			qs.publish(Withdrawn{ID: id})
-			qs.put()
-		}
-		return
-	}
 }

@@ -7,7 +7,6 @@
 package engine
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -205,7 +204,7 @@ func (s *Session) Answer(id int, answer tool.Answer) {
 // SetMode changes the permission mode from the next decision on.
 func (s *Session) SetMode(mode string) error {
 	var err error
-	s.do(func(a *actor) { err = a.setMode(mode) })
+	s.do(func(a *actor) { err = a.setMode(mode, byUser) })
 	return err
 }
 
@@ -237,21 +236,5 @@ func (s *Session) do(f func(*actor)) {
 	case s.mailbox <- func(a *actor) { defer close(finished); f(a) }:
 		<-finished
 	case <-s.done:
-	}
-}
-
-// Ask implements tool.Asker: the question goes to whoever is subscribed.
-func (s *Session) Ask(ctx context.Context, q *tool.Question) (tool.Answer, error) {
-	reply := make(chan tool.Answer, 1)
-	var id int
-	s.do(func(a *actor) { id = a.questions.ask(q, reply) })
-	select {
-	case answer := <-reply:
-		return answer, nil
-	case <-ctx.Done():
-		s.do(func(a *actor) { a.questions.withdraw(id) })
-		return tool.Answer{}, context.Cause(ctx)
-	case <-s.done:
-		return tool.Answer{}, ErrClosed
 	}
 }

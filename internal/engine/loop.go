@@ -11,6 +11,7 @@ import (
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
+	"garuda/internal/tool"
 )
 
 // turnRun is one turn: from a user's message to the model's final answer. Its
@@ -82,8 +83,8 @@ func (t *turnRun) begin() {
 	if strings.TrimSpace(t.prompt.Text) != "" {
 		m.Blocks = append(m.Blocks, core.Text(t.prompt.Text))
 	}
-	if t.cfg.Modes.Mode() == "plan" {
-		m.Blocks = append(m.Blocks, planNote())
+	if t.cfg.Modes.Mode() == tool.ModePlan {
+		m.Blocks = append(m.Blocks, planNote(t.cfg))
 	}
 	m.Blocks = append(m.Blocks, t.a.notes...)
 	t.a.notes, t.a.toldModel = nil, t.cfg.Model.Info().Spec
@@ -93,14 +94,6 @@ func (t *turnRun) begin() {
 	unseen := t.a.conv.append(m)
 	t.publish(TurnStarted{Message: m})
 	t.a.sayUnseen(unseen)
-}
-
-func planNote() core.Block {
-	return core.Block{
-		Type: core.BlockText, Note: "plan",
-		Text: "<garuda_note>Plan mode: look, search and think, but change nothing; tools that change something are refused. " +
-			"End with a numbered plan.</garuda_note>",
-	}
 }
 
 func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {

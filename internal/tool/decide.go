@@ -56,6 +56,12 @@ type CommandInfo struct {
 
 // Question is what a person is asked.
 type Question struct {
+	// Kind says what the answer decides; the zero value is an approval.
+	Kind QuestionKind
+	// Options and Multiple (more than one may be picked) are a QuestionChoice's.
+	Options  []Option
+	Multiple bool
+
 	CallID, Tool, Agent string
 	// Title says in words what will happen; Target and Preview say it in full.
 	Title, Target, Preview string
@@ -82,6 +88,10 @@ const (
 type Answer struct {
 	Choice  Choice
 	Comment string
+	// Picked counts from 0 among the question's Options; Text is the person's own
+	// words, or their plan. See the Choices of each QuestionKind.
+	Picked []int
+	Text   string
 }
 
 // Decider is the one decision function. Package policy implements it.

@@ -27,6 +27,8 @@ type Env struct {
 	// came across (an absolute path): false for sensitive and denied ones.
 	MayRead func(path string) bool
 	Clock   core.Clock
+	// Consult is the way to the person in front of the session; nil without one.
+	Consult Consult
 	// DefaultTimeoutMs and the like come from the settings' limits.
 	CommandTimeoutMs int
 }

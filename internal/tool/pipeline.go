@@ -174,6 +174,9 @@ func (p *Pipeline) decide(ctx context.Context, req *DecisionRequest) (*Decision,
 		return p.Decider.Resolve(req, d, Answer{Choice: AnswerDeny, Comment: "nobody can be asked here"}), "", nil
 	}
 	answer, err := p.Asker.Ask(ctx, d.Question)
+	if errors.Is(err, ErrModeChanged) {
+		return p.decide(ctx, req)
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("ask about %s: %w", req.Tool, err)
 	}

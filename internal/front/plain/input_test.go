@@ -93,7 +93,7 @@ func TestParseAnswer(t *testing.T) {
 		{"/yes", both, tool.Answer{}, false},
 	} {
 		got, err := parseAnswer(tt.text, tt.q)
-		if (err == nil) != tt.ok || tt.ok && got != tt.want {
+		if (err == nil) != tt.ok || tt.ok && !cmp.Equal(got, tt.want) {
 			t.Errorf("parseAnswer(%q) = %+v, %v; want %+v, ok %v", tt.text, got, err, tt.want, tt.ok)
 		}
 	}
