@@ -72,7 +72,7 @@ func explain(ctx context.Context, f *Factory, o *wire.Options, name, input strin
 	}
 	defer sys.Close()
 	if _, ok := sys.Registry().Lookup(name); !ok {
-		return unknownTool(name, sys.Registry())
+		return unknownTool(name, sys)
 	}
 	d, err := sys.Explain(ctx, core.Block{Type: core.BlockToolUse, ID: "explain", Name: name, Input: input})
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/nearest"
 	"garuda/internal/tool"
+	"garuda/internal/tool/toolset"
 	"garuda/internal/wire"
 )
 
 func newTools(f *Factory) *cobra.Command {
-	o := &wire.Options{WithoutModel: true}
+	// The list is that of a chat, where a person answers.
+	o := &wire.Options{WithoutModel: true, Attended: true}
 	var asJSON bool
 	cmd := subcommands("tools", "List the tools, or call one by hand", newToolsCall(f))
 	cmd.Args = cobra.ArbitraryArgs
@@ -38,7 +41,7 @@ type toolRow struct {
 	Class string `json:"class"`
 	State string `json:"state"`
 	Why   string `json:"why"`
-	// Bytes is what the tool costs in each request.
+	// Bytes is what the tool costs in each request while it is on.
 	Bytes int `json:"bytes"`
 }
 
@@ -48,29 +51,24 @@ func listTools(ctx context.Context, f *Factory, o *wire.Options, asJSON bool) er
 		return err
 	}
 	defer sys.Close()
-	var rows []toolRow
-	total := 0
-	for _, t := range sys.Tools() {
-		s := t.Spec
-		row := toolRow{Name: s.Name, Set: s.Set, Class: string(s.Class), State: t.State, Why: t.Why,
-			Bytes: len(s.Name) + len(s.Description) + len(s.Schema)}
-		rows = append(rows, row)
-		if t.State == wire.ToolOn {
-			total += row.Bytes
-		}
-	}
 	if asJSON {
+		var rows []toolRow
+		for _, t := range sys.Tools() {
+			rows = append(rows, toolRow{
+				Name: t.Spec.Name, Set: t.Spec.Set, Class: string(t.Spec.Class), State: string(t.State), Why: t.Why, Bytes: t.Spec.Bytes(),
+			})
+		}
 		return printJSON(f, rows)
 	}
 	w := tabwriter.NewWriter(f.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOOL\tSET\tSTATE\tBYTES\tWHY")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", r.Name, r.Set, r.State, r.Bytes, r.Why)
+	for _, t := range sys.Tools() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", t.Spec.Name, cmp.Or(t.Spec.Set, "-"), t.State, t.Spec.Bytes(), t.Why)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.Out, "\n%d bytes of tools in each request\n", total)
+	_, err = fmt.Fprintln(f.Out, "\n"+toolset.Sums(sys.Tools()))
 	return err
 }
 
@@ -108,7 +106,7 @@ func callTools(ctx context.Context, f *Factory, o *wire.Options, args []string, 
 	signals.killing(sys.Kill)
 	for i := 0; i < len(args); i += 2 { // before the first one runs
 		if _, ok := sys.Registry().Lookup(args[i]); !ok {
-			return unknownTool(args[i], sys.Registry())
+			return unknownTool(args[i], sys)
 		}
 	}
 	signals.running()
@@ -148,8 +146,14 @@ func printResult(f *Factory, r *tool.CallResult, asJSON bool) error {
 	return err
 }
 
-func unknownTool(name string, r *tool.Registry) error {
-	if near := nearest.Of(name, r.Names()); near != "" {
+// unknownTool is the error for a name that is no tool, or one that is off.
+func unknownTool(name string, sys *wire.System) error {
+	for _, t := range sys.Tools() {
+		if t.Spec.Name == name {
+			return usagef("the tool %s is off: %s", name, t.Why)
+		}
+	}
+	if near := nearest.Of(name, sys.Registry().Names()); near != "" {
 		return usagef("there is no tool %q; did you mean %q?", name, near)
 	}
 	return usagef("there is no tool %q; see garuda tools", name)

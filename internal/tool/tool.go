@@ -36,6 +36,9 @@ type Spec struct {
 	Schema json.RawMessage
 }
 
+// Bytes is what the tool costs in each request, JSON around it aside.
+func (s *Spec) Bytes() int { return len(s.Name) + len(s.Description) + len(s.Schema) }
+
 // Tool is one capability offered to the model. Its methods may be called from
 // several goroutines at once.
 type Tool interface {

@@ -15,7 +15,6 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/llm"
 	"garuda/internal/llm/provider"
-	"garuda/internal/nearest"
 	"garuda/internal/policy"
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
@@ -25,6 +24,7 @@ import (
 	"garuda/internal/session/redact"
 	"garuda/internal/state"
 	"garuda/internal/tool"
+	"garuda/internal/tool/toolset"
 	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
 )
@@ -43,7 +43,7 @@ type System struct {
 	workspace *workspace.Workspace
 	policy    *policy.Engine
 	registry  *tool.Registry
-	offered   []tool.Tool
+	tools []toolset.Row
 	procs     *proc.Supervisor
 	executor  *host.Executor
 	// background is nil where daemons.enabled is off.
@@ -190,44 +190,6 @@ func (s *System) lookupEnv(name string) (string, bool) {
 }
 
 func (s *System) isProviderKey(name string) bool { return slices.Contains(s.file.KeyNames(), name) }
-
-func (s *System) openTools() error {
-	all := allTools(s)
-	s.offered = all
-	if len(s.options.Tools) > 0 {
-		var err error
-		if s.offered, err = onlyTools(all, s.options.Tools); err != nil {
-			return err
-		}
-	}
-	registry, err := tool.NewRegistry(s.offered...)
-	if err != nil {
-		return err
-	}
-	s.registry, s.offered = registry, registry.All()
-	return nil
-}
-
-// onlyTools picks the named tools; an unknown name is the user's error.
-func onlyTools(all []tool.Tool, names []string) ([]tool.Tool, error) {
-	var out []tool.Tool
-	known := make([]string, len(all))
-	for i, t := range all {
-		known[i] = t.Spec().Name
-	}
-	for _, name := range names {
-		i := slices.Index(known, name)
-		if i < 0 {
-			text := fmt.Sprintf("--tools: there is no tool %q", name)
-			if near := nearest.Of(name, known); near != "" {
-				text += fmt.Sprintf("; did you mean %q?", near)
-			}
-			return nil, &SettingsError{Err: errors.New(text)}
-		}
-		out = append(out, all[i])
-	}
-	return out, nil
-}
 
 func (s *System) openPolicy() error {
 	engine, err := policy.New(policy.Config{

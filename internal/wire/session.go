@@ -17,6 +17,7 @@ import (
 	"garuda/internal/session"
 	"garuda/internal/state"
 	"garuda/internal/tool"
+	"garuda/internal/tool/toolset"
 )
 
 // SessionOptions say which session to open; the zero value is a new one.
@@ -212,7 +213,7 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 		pipeline.Env.MakeOutputDir = sync.OnceValues(journal.OutputDir)
 	}
 	return engine.New(engine.Config{
-		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(), Pipeline: pipeline,
+		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(toolset.On), Deferred: s.toolSpecs(toolset.Deferred), Pipeline: pipeline,
 		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), DropThinking: !s.settings.Thinking.KeepBlocks,
 		CanAsk: s.options.Attended, Clock: s.clock, History: history,
 		Limits: engine.Limits{
@@ -227,13 +228,13 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 func (s *System) buildPrompt() (said []string) {
 	p := prompt.Parts{
 		Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec, Platform: runtime.GOOS,
-		Tools: s.registry.Names(), Attended: s.options.Attended,
+		Tools: s.ToolNames(), Attended: s.options.Attended,
 	}
 	if !s.options.NoInstructions {
 		p.Instructions, said = instructions(s.places, s.workspace)
 	}
 	s.system = prompt.Build(p)
-	if tight := roomNotice(s.model.Info(), s.system, s.toolSpecs()); tight != "" {
+	if tight := roomNotice(s.model.Info(), s.system, s.toolSpecs(toolset.On)); tight != "" {
 		said = append(said, tight)
 	}
 	return said

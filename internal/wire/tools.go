@@ -9,7 +9,6 @@ import (
 
 	"garuda/internal/config"
 	"garuda/internal/core"
-	"garuda/internal/llm"
 	"garuda/internal/policy"
 	"garuda/internal/session/redact"
 	"garuda/internal/tool"
@@ -28,61 +27,6 @@ func allTools(s *System) []tool.Tool {
 
 // redacted takes secrets out of what goes to the disk through it.
 func (s *System) redacted(w io.Writer) io.WriteCloser { return redact.NewWriter(w, s.redactor) }
-
-// The states a tool can have.
-const (
-	ToolOn  = "on"
-	ToolOff = "off"
-)
-
-// ToolRow is one tool in a list.
-type ToolRow struct {
-	Spec *tool.Spec
-	// State is on or off, Why says what decided it.
-	State, Why string
-}
-
-// Tools lists every tool, sorted by name.
-func (s *System) Tools() []ToolRow {
-	all := allTools(s)
-	slices.SortFunc(all, func(a, b tool.Tool) int { return strings.Compare(a.Spec().Name, b.Spec().Name) })
-	rows := make([]ToolRow, len(all))
-	for i, t := range all {
-		rows[i] = ToolRow{Spec: t.Spec(), State: ToolOn, Why: "set " + t.Spec().Set}
-		switch _, offered := s.registry.Lookup(t.Spec().Name); {
-		case !offered:
-			rows[i].State, rows[i].Why = ToolOff, "not in --tools"
-		case len(s.options.Tools) > 0:
-			rows[i].Why = "--tools"
-		}
-	}
-	return rows
-}
-
-// ToolNames lists the offered tools.
-func (s *System) ToolNames() []string { return s.registry.Names() }
-
-// Registry holds the offered tools.
-func (s *System) Registry() *tool.Registry { return s.registry }
-
-// toolSpecs are the offered tools as a model gets them.
-func (s *System) toolSpecs() []llm.ToolSpec {
-	out := make([]llm.ToolSpec, len(s.offered))
-	for i, t := range s.offered {
-		spec := t.Spec()
-		out[i] = llm.ToolSpec{Name: spec.Name, Description: spec.Description, Schema: spec.Schema}
-	}
-	return out
-}
-
-// toolInfos are all tools that a rule may name, offered or not.
-func (s *System) toolInfos() []policy.ToolInfo {
-	var out []policy.ToolInfo
-	for _, t := range allTools(s) {
-		out = append(out, policy.ToolInfo{Name: t.Spec().Name, Class: t.Spec().Class})
-	}
-	return out
-}
 
 // ruleSources groups the settings' rules by where they came from.
 func ruleSources(p config.Permissions) []policy.RuleSource {

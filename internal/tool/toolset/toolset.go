@@ -174,3 +174,16 @@ func (g *Given) only(rows []Row) ([]Row, error) {
 	}
 	return rows, nil
 }
+
+// Sums says what the tools cost, in a line.
+func Sums(rows []Row) string {
+	sum := map[State]int{}
+	for _, r := range rows {
+		sum[r.State] += r.Spec.Bytes()
+	}
+	text := fmt.Sprintf("%d bytes of tools in each request", sum[On])
+	if n := sum[Deferred]; n > 0 {
+		text += fmt.Sprintf("; %d bytes more if all that are deferred were loaded", n)
+	}
+	return text
+}
