@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 
+	"garuda/internal/llm"
 	"garuda/internal/llm/wire"
 )
 
@@ -20,6 +21,7 @@ type events struct {
 	src     io.ReadCloser
 	in      *bufio.Reader
 	decoder *eventstream.Decoder
+	left    int // how many bytes may still come
 	payload []byte // reused from message to message
 	out     []byte // what of the last message is still to be read
 	buf     []byte // what out is a part of
@@ -29,8 +31,27 @@ type events struct {
 // readAhead is how much is read at a time, in bytes: some dozens of messages.
 const readAhead = 16 << 10
 
+// maxStream bounds what one answer may bring, in bytes of the framing. Package wire
+// bounds what is read of it; messages that say nothing never get there.
+const maxStream = 256 << 20
+
 func newEvents(src io.ReadCloser) *events {
-	return &events{src: src, in: bufio.NewReaderSize(src, readAhead), decoder: eventstream.NewDecoder()}
+	e := &events{src: src, decoder: eventstream.NewDecoder(), left: maxStream}
+	e.in = bufio.NewReaderSize((*bounded)(e), readAhead)
+	return e
+}
+
+// bounded reads the stream up to its bound.
+type bounded events
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, &llm.Error{Kind: llm.ErrProtocol, Message: fmt.Sprintf("the server's answer is larger than %d MB", maxStream>>20), NoRetry: true}
+	}
+	n, err := b.src.Read(p)
+	b.left -= n
+	return n, err
 }
 
 // Close ends the answer.

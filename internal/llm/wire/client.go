@@ -177,7 +177,7 @@ func (c *Client) send(ctx context.Context, method, path string, body *Body) (*Re
 	r.dog = startWatchdog(c.clock, c.limits.FirstByte, waitFirstByte, cancel)
 	resp, err := c.http.Do(req) //nolint:bodyclose // Reply.Close closes it
 	if err != nil {
-		err = r.named(r.fail(unwrapURL(err)))
+		err = r.fail(unwrapURL(err))
 		r.Close()
 		return nil, err
 	}

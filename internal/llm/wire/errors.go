@@ -71,7 +71,7 @@ func (r *Reply) fail(err error) error {
 		return r.waited(limit)
 	}
 	if typed, ok := errors.AsType[*llm.Error](err); ok {
-		return typed
+		return r.named(typed)
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		e := r.wrap(llm.ErrNetwork, "the proxy cannot be reached: "+err.Error(), err)
