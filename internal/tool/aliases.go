@@ -29,6 +29,8 @@ func otherNames(name string) []string {
 		return []string{"include_ignored"}
 	case "query", "regex":
 		return []string{"pattern"}
+	case "pattern", "search":
+		return []string{"query"}
 	case "-i", "case_insensitive":
 		return []string{"ignore_case"}
 	case "-A":
@@ -44,6 +46,35 @@ func otherNames(name string) []string {
 	case "dir", "directory", "dir_path":
 		return []string{"path"}
 	}
+	return otherPlanNames(name)
+}
+
+// otherPlanNames are those of the tools for plans, items and facts.
+func otherPlanNames(name string) []string {
+	switch name {
+	case "items", "plan", "steps", "todo_list":
+		return []string{"todos"}
+	case "step", "task":
+		return []string{"content", "subject"}
+	case "title":
+		return []string{"subject"}
+	case "details":
+		return []string{"description"}
+	case "state":
+		return []string{"status"}
+	case "reason":
+		return []string{"note"}
+	case "task_id", "item_id", "bash_id", "shell_id", "agent_id":
+		return []string{"id"}
+	case "assignee":
+		return []string{"owner"}
+	case "depends_on", "dependencies":
+		return []string{"blocked_by"}
+	case "fact", "content":
+		return []string{"text"}
+	case "category", "type":
+		return []string{"kind"}
+	}
 	return nil
 }
 
@@ -51,8 +82,14 @@ func otherNames(name string) []string {
 // they count only where ours is allowed and theirs is not.
 func otherValues(value string) string {
 	switch value {
-	case "done":
+	case "done", "complete", "finished":
 		return "completed"
+	case "todo", "open", "not_started":
+		return "pending"
+	case "doing", "active", "started", "in-progress":
+		return "in_progress"
+	case "cancelled", "canceled", "deleted":
+		return "stopped"
 	case "files_with_matches":
 		return "files"
 	}

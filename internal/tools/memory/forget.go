@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"context"
+	_ "embed" // for the description
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"garuda/internal/tool"
+)
+
+//go:embed forget.md
+var forgetDescription string
+
+type forget struct{ store *Store }
+
+type forgetInput struct {
+	Text string `json:"text"`
+}
+
+const forgetSchema = `{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`
+
+func (forget) Spec() *tool.Spec {
+	return &tool.Spec{
+		Name: "forget", Description: strings.TrimSpace(forgetDescription),
+		Class: tool.ClassInput, Schema: json.RawMessage(forgetSchema),
+	}
+}
+
+// minText is how short the text may be; one letter would be in nearly all facts.
+const minText = 2
+
+// forgetPlan is what would be deleted.
+type forgetPlan struct {
+	lower string
+	facts []Fact
+}
+
+func (t forget) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
+	in, err := decode[forgetInput](input)
+	if err != nil {
+		return nil, err
+	}
+	text := oneLine(in.Text)
+	if utf8.RuneCountInString(text) < minText {
+		return nil, errors.New("the text is too short to say which facts are meant; take some words of theirs")
+	}
+	lines, err := t.store.lines()
+	if err != nil {
+		return nil, err
+	}
+	p := &forgetPlan{lower: strings.ToLower(text)}
+	for _, l := range matching(lines, p.lower) {
+		p.facts = append(p.facts, l.Fact)
+	}
+	if len(p.facts) == 0 {
+		return nil, fmt.Errorf("none of %s holds %q; recall shows what is remembered", count(len(lines)), text)
+	}
+	return &tool.Plan{
+		Target: text, Label: text + " (" + count(len(p.facts)) + ")", Preview: listed("-", p.facts),
+		Destructive: true, Input: p,
+	}, nil
+}
+
+func (t forget) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+	p, ok := c.Plan.Input.(*forgetPlan)
+	if !ok {
+		return nil, errOtherPlan
+	}
+	if err := t.store.remove(ctx, p.lower, p.facts); err != nil {
+		return nil, err
+	}
+	return &tool.Output{
+		Text:    "Forgot " + count(len(p.facts)) + ":\n" + listed("", p.facts),
+		Summary: "forgot " + count(len(p.facts)),
+	}, nil
+}
+
+func listed(mark string, facts []Fact) string {
+	out := make([]string, len(facts))
+	for i, f := range facts {
+		out[i] = mark + f.String()
+	}
+	return strings.Join(out, "\n")
+}

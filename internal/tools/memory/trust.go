@@ -1,0 +1,114 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"garuda/internal/state"
+)
+
+const (
+	trustName    = "memory.json"
+	trustVersion = 1
+	trustLimit   = 1 << 20
+	// maxTrusted is how many facts are noted, of all branches and times; the oldest
+	// are dropped, and would be asked about again.
+	maxTrusted = 5_000
+)
+
+// trustFile is memory.json in the user's folder for the project: the SHA-256 of
+// the line of each fact that may be trusted, the oldest first.
+type trustFile struct {
+	Version int `json:"version"`
+	// Root tells another project whose folder has the same name.
+	Root  string   `json:"root"`
+	Facts []string `json:"facts"`
+}
+
+func (t *trustFile) has(f Fact) bool { return slices.Contains(t.Facts, f.hash()) }
+
+func (s *Store) readTrust() (*trustFile, error) {
+	if s.o.Home == "" {
+		return &trustFile{}, nil
+	}
+	folder, err := state.OpenPath(s.o.Home)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &trustFile{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return s.trustIn(folder)
+}
+
+func (s *Store) trustIn(folder *state.Folder) (*trustFile, error) {
+	data, err := read(folder, trustName, trustLimit)
+	t := &trustFile{}
+	if err == nil && data != nil {
+		err = json.Unmarshal(data, t)
+	}
+	if err == nil && data != nil && t.Version != trustVersion {
+		err = fmt.Errorf("it is of version %d, and this Garuda knows version %d", t.Version, trustVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read which facts of the memory may be trusted, %s: %w; delete it to be asked anew", filepath.Join(folder.Path(), trustName), err)
+	}
+	if t.Root != s.o.Root {
+		t = &trustFile{}
+	}
+	return t, nil
+}
+
+// Trust notes that the user has seen these facts and said yes to them.
+func (s *Store) Trust(ctx context.Context, facts []Fact) error {
+	return s.changeTrust(ctx, func(hashes []string) []string {
+		for _, f := range facts {
+			hashes = append(slices.DeleteFunc(hashes, func(h string) bool { return h == f.hash() }), f.hash())
+		}
+		return hashes[max(len(hashes)-maxTrusted, 0):]
+	})
+}
+
+// distrust forgets them, so that a line that comes back by another way is asked about.
+func (s *Store) distrust(ctx context.Context, facts []Fact) error {
+	if s.o.Home == "" {
+		return nil // nothing is trusted
+	}
+	return s.changeTrust(ctx, func(hashes []string) []string {
+		return slices.DeleteFunc(hashes, func(h string) bool {
+			return slices.ContainsFunc(facts, func(f Fact) bool { return f.hash() == h })
+		})
+	})
+}
+
+func (s *Store) changeTrust(ctx context.Context, change func([]string) []string) (err error) {
+	if s.o.Home == "" {
+		return errors.New("there is no home folder to note in which facts may be trusted")
+	}
+	folder, err := state.MakePath(s.o.Home)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	lock, err := folder.LockWithin(ctx, s.o.Clock, lockName, lockLimit)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	t, err := s.trustIn(folder)
+	if err != nil {
+		return err
+	}
+	t.Version, t.Root, t.Facts = trustVersion, s.o.Root, change(t.Facts)
+	data, err := json.MarshalIndent(t, "", " ")
+	if err != nil {
+		return err
+	}
+	return folder.Replace(trustName, append(data, '\n'), true)
+}
