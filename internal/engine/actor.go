@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
@@ -36,8 +35,10 @@ type actor struct {
 	budget  turn.Budget
 	// thinking is how much the model thinks from the next turn on.
 	thinking llm.ThinkingLevel
-	// notes go with the next message, in the order they arose.
-	notes []core.Block
+	// notes go with the next message or step; see Session.notes.
+	notes *pending
+	// restful is true when the last turn came to its end by itself.
+	restful bool
 	// room is the output limit for which a window of which the server told has
 	// room; 0 where none was too small.
 	room int
@@ -56,7 +57,7 @@ const noteModel = "model"
 
 func newActor(s *Session) *actor {
 	a := &actor{
-		s: s, questions: questions{publish: s.log.publish},
+		s: s, notes: &s.notes, questions: questions{publish: s.log.publish},
 		toldModel: s.cfg.Model.Info().Spec, thinking: s.cfg.Thinking,
 	}
 	a.conv.fixedBytes = len(s.cfg.System)
@@ -114,11 +115,11 @@ func (a *actor) bookLost(model string) {
 // noteModel tells the model in use of itself, where the conversation was last
 // told of another one.
 func (a *actor) noteModel(spec string) {
-	a.notes = slices.DeleteFunc(a.notes, func(b core.Block) bool { return b.Note == noteModel })
+	a.notes.drop(noteModel)
 	if spec == a.toldModel {
 		return
 	}
-	a.notes = append(a.notes, core.Block{
+	a.notes.put(core.Block{
 		Type: core.BlockText, Note: noteModel,
 		Text: "<garuda_note>From here on you are running on the model " + core.Visible(spec) + ".</garuda_note>",
 	})
@@ -130,6 +131,7 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 		p.Asker = a.s
 		p.Env.Consult = consult{s: a.s, agent: p.Agent}
 	}
+	p.Env.Notes = sessionNotes{a.s}
 	p.NotLoaded = a.s.tools.waits
 	p.Intent = func(id, name, target string) error {
 		a.journal.append(&session.Intent{ID: id, Name: name, Target: target})
@@ -166,6 +168,7 @@ func (a *actor) submit(p Prompt) {
 	}
 	if a.cancelTurn != nil {
 		a.queue = append(a.queue, p)
+		a.notes.message()
 		return
 	}
 	a.startTurn(p)
@@ -197,14 +200,16 @@ func (a *actor) turnEnded(r *TurnResult) {
 	}
 	r.Session = a.totals
 	if r.End == core.EndInterrupted {
-		a.notes = append(a.notes, stoppedNote())
+		a.notes.put(stoppedNote())
 	}
+	a.restful = r.End == core.EndDone
 	a.s.log.publish(TurnEnded{Result: r})
 	if len(a.queue) > 0 && !a.closing {
 		next := a.queue[0]
 		a.queue = a.queue[1:]
 		a.startTurn(next)
 	}
+	a.wake()
 }
 
 func stoppedNote() core.Block {

@@ -34,12 +34,14 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 		infos[i] = callInfo(r)
 		t.denied(r)
 	}
+	answers := m.Blocks
+	m.Blocks = append(answers[:len(answers):len(answers)], t.a.notes.take()...)
 	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos})
 	t.a.journal.flush()
 	unseen := t.a.conv.append(m)
 	t.publish(Results{Message: m})
 	t.a.sayUnseen(unseen)
-	return t.repeats.Step(calls, m.Blocks)
+	return t.repeats.Step(calls, answers)
 }
 
 func callInfo(r *tool.CallResult) session.CallInfo {

@@ -69,7 +69,10 @@ type Config struct {
 	History *session.History
 	// CanAsk says whether a surface will answer questions.
 	CanAsk bool
-	Clock  core.Clock
+	// Wakes lets a note of a tool begin a turn while nothing runs: a chat is open,
+	// and its person sees that.
+	Wakes bool
+	Clock core.Clock
 	// Jitter gives random numbers in [0, 1) for retry delays; nil means the
 	// system's.
 	Jitter func() float64
@@ -94,6 +97,8 @@ type Prompt struct {
 	Text string
 	// Attachments follow the text, as blocks that are marked as notes.
 	Attachments []core.Block
+	// notes are why the session began the turn by itself.
+	notes []core.Block
 	// Timeout ends the turn; 0 means none.
 	Timeout time.Duration
 }
@@ -117,6 +122,7 @@ type Session struct {
 	done    chan struct{}
 	running runningCalls
 	tools   *toolList
+	notes   pending
 	// closeErr is set before done is closed.
 	closeErr error
 	// firstModel is the model that the session began with.

@@ -47,7 +47,8 @@ type ToolOutput struct {
 // ToolEnded is a call's result.
 type ToolEnded struct{ Result *tool.CallResult }
 
-// Results are the messages' worth of a step's tool results, in call order.
+// Results are the messages' worth of a step's tool results, in call order; notes
+// may follow them.
 type Results struct{ Message *core.Message }
 
 // Answered is one complete response.

@@ -71,7 +71,7 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 var errEmptyPrompt = errors.New("the message is empty")
 
 func (p *Prompt) isEmpty() bool {
-	return strings.TrimSpace(p.Text) == "" && len(p.Attachments) == 0
+	return strings.TrimSpace(p.Text) == "" && len(p.Attachments) == 0 && len(p.notes) == 0
 }
 
 // begin takes the user's message into journal and conversation.
@@ -86,8 +86,9 @@ func (t *turnRun) begin() {
 	if t.cfg.Modes.Mode() == tool.ModePlan {
 		m.Blocks = append(m.Blocks, planNote(t.cfg))
 	}
-	m.Blocks = append(m.Blocks, t.a.notes...)
-	t.a.notes, t.a.toldModel = nil, t.cfg.Model.Info().Spec
+	m.Blocks = append(m.Blocks, t.prompt.notes...)
+	m.Blocks = append(m.Blocks, t.a.notes.take()...)
+	t.a.toldModel = t.cfg.Model.Info().Spec
 	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
 	t.a.journal.append(&session.User{Message: m})
 	t.a.journal.flush()

@@ -220,7 +220,7 @@ func (m *lockedModes) SetMode(s string) error {
 
 func actionGen() *rapid.Generator[action] {
 	return rapid.Custom(func(t *rapid.T) action {
-		switch rapid.IntRange(0, 14).Draw(t, "action") {
+		switch rapid.IntRange(0, 15).Draw(t, "action") {
 		case 0, 1, 2:
 			text := rapid.SampledFrom([]string{"do it", "and that", " ", ""}).Draw(t, "prompt")
 			return func(w *world) { w.submit(text) }
@@ -246,6 +246,9 @@ func actionGen() *rapid.Generator[action] {
 		case 13:
 			level := rapid.SampledFrom([]llm.ThinkingLevel{llm.ThinkDefault, llm.ThinkOff, llm.ThinkMax, "sideways"}).Draw(t, "level")
 			return func(w *world) { _ = w.s.SetThinking(level) }
+		}
+		if rapid.Bool().Draw(t, "note") {
+			return func(w *world) { w.s.cfg.Pipeline.Env.Notes.Add(note("b1 ended")) }
 		}
 		return func(w *world) { _, _ = w.s.Busy(), w.s.Totals() }
 	})

@@ -76,7 +76,8 @@ type CallInfo struct {
 	Isolation string `json:"isolation,omitempty"`
 }
 
-// ToolResults is the user message that answers an assistant's calls. Synthetic
+// ToolResults is the user message that answers an assistant's calls; behind the
+// results may stand notes of what happened meanwhile. Synthetic
 // ones were made by Garuda to close calls that never ran.
 type ToolResults struct {
 	Message   *core.Message `json:"message"`

@@ -29,6 +29,9 @@ type Env struct {
 	Clock   core.Clock
 	// Consult is the way to the person in front of the session; nil without one.
 	Consult Consult
+	// Notes is the way into the conversation for what happens beside it; nil for
+	// calls that belong to none.
+	Notes Notes
 	// DefaultTimeoutMs and the like come from the settings' limits.
 	CommandTimeoutMs int
 }

@@ -68,9 +68,10 @@ func (c *Change) attachments(bytes int) {
 	}
 }
 
-// speaks reports whether a message is a person's, and not only results.
+// speaks reports whether a message is a person's, and not results and the notes
+// behind them.
 func speaks(m *core.Message) bool {
-	return m.Role == core.RoleUser && slices.ContainsFunc(m.Blocks, func(b core.Block) bool { return b.Type != core.BlockToolResult })
+	return m.Role == core.RoleUser && !slices.ContainsFunc(m.Blocks, func(b core.Block) bool { return b.Type == core.BlockToolResult })
 }
 
 // tiers are the results that are long enough to be cut, those first that are

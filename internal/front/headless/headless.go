@@ -162,6 +162,9 @@ func (r *run) stream(e engine.Event) {
 		r.line(object{"type": "assistant", "parent_tool_use_id": nil, "message": assistantMessage(e.Response, r.s.Model())})
 	case engine.Results:
 		for _, b := range e.Message.Blocks {
+			if b.Type != core.BlockToolResult {
+				continue // a note
+			}
 			r.line(object{"type": "user", "parent_tool_use_id": nil,
 				"message": object{"role": "user", "content": []object{toolResult(b)}}})
 		}

@@ -51,6 +51,7 @@ func (c *chat) enter(ctx context.Context, text string) {
 		c.command(ctx, cmd, args)
 	default:
 		c.queue = append(c.queue, text)
+		c.session.MessageWaits()
 		c.say("queued: " + inShort(text))
 	}
 }
