@@ -9,7 +9,7 @@ import (
 	"garuda/internal/state"
 )
 
-// Fork copies a session under a new id, lines and blobs as they are, and opens
+// Fork copies a session under a new id, lines, blobs and kept files as they are, and opens
 // the copy. The session may be open elsewhere: its whole lines are copied. A
 // journal that Resume refuses as another's is refused here too, and where the disk
 // cannot be written the copy is one in memory, as there.
@@ -44,7 +44,7 @@ func (s *Store) copySession(id, copyID string) error {
 	if err != nil {
 		return err
 	}
-	if err := copyBlobs(sessions, id, copyID); err != nil {
+	if err := errors.Join(copyBlobs(sessions, id, copyID), copyKept(sessions, id, copyID)); err != nil {
 		return err
 	}
 	// The journal may have grown since it was read; what was read is whole.

@@ -69,6 +69,9 @@ type Journal struct {
 	syncMu  sync.Mutex   // held while the disk works; later flushes wait and find their work done
 	synced  int64
 	listed  bool // the folder's entry for the file is on disk
+
+	keeping   sync.Mutex        // one Keep at a time
+	keptFiles map[string][]byte // of a session in memory
 }
 
 // numbered is a record that waits for the file.

@@ -32,6 +32,10 @@ type Env struct {
 	// Notes is the way into the conversation for what happens beside it; nil for
 	// calls that belong to none.
 	Notes Notes
+	// Keeper keeps the tools' own files; Briefer says what the session was about so far.
+	// The session sets the latter.
+	Keeper  Keeper
+	Briefer Briefer
 	// DefaultTimeoutMs and the like come from the settings' limits.
 	CommandTimeoutMs int
 }
