@@ -10,6 +10,7 @@ import (
 	"garuda/internal/llm"
 	"garuda/internal/llm/catalog"
 	"garuda/internal/session"
+	"garuda/internal/tool/toolset"
 )
 
 // listed is how many sessions a chat lists.
@@ -107,6 +108,9 @@ func (h *Host) Rename(_ context.Context, id, title string) error {
 
 // Delete removes a session.
 func (h *Host) Delete(_ context.Context, id string) error { return h.sys.sessions.Delete(id) }
+
+// Tools are the open session's tools with their states.
+func (h *Host) Tools() []toolset.Row { return h.sys.toolsOf(h.s) }
 
 // Models are those that can be used now.
 func (h *Host) Models(ctx context.Context) ([]*llm.Info, error) {

@@ -54,6 +54,7 @@ func commands() []command {
 		{name: "think", args: "[LEVEL]", help: "how much the model thinks: off, low, medium, high, xhigh, max", whileBusy: always, run: runThink},
 		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
 		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
+		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
 		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(modePlan)},
 		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(modeBuild)},
 		{name: "mode", args: "[build|plan|accept_edits]", help: "show or change the mode", whileBusy: always, run: runMode},

@@ -14,6 +14,7 @@ import (
 	"garuda/internal/front/plain"
 	"garuda/internal/llm"
 	"garuda/internal/tool"
+	"garuda/internal/tool/toolset"
 )
 
 // fakeTool is a tool made of two functions.
@@ -243,6 +244,19 @@ func (h *fakeHost) Rename(_ context.Context, id, title string) error {
 func (h *fakeHost) Delete(_ context.Context, id string) error {
 	h.list = slices.DeleteFunc(h.list, func(i plain.SessionInfo) bool { return i.ID == id })
 	return nil
+}
+
+// Tools are the fake ones, and one that tool_search found.
+func (h *fakeHost) Tools() []toolset.Row {
+	rows := []toolset.Row{
+		{Spec: &tool.Spec{Name: "later", Set: "more", Description: "Wait."}, State: toolset.On, Why: "loaded by tool_search"},
+		{Spec: &tool.Spec{Name: "never", Set: "web", Description: "Not here."}, State: toolset.Off, Why: "toolSets has -web"},
+		{Spec: &tool.Spec{Name: "once", Set: "more", Description: "Only when found."}, State: toolset.Deferred, Why: "toolSets has no more"},
+	}
+	for _, t := range fakeTools() {
+		rows = append(rows, toolset.Row{Spec: t.Spec(), State: toolset.On, Why: "of the session"})
+	}
+	return rows
 }
 
 func (h *fakeHost) Models(context.Context) ([]*llm.Info, error) {

@@ -18,6 +18,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/llm"
+	"garuda/internal/tool/toolset"
 )
 
 // Options of a chat.
@@ -75,6 +76,8 @@ type Host interface {
 	Rename(ctx context.Context, id, title string) error
 	// Delete is never called for the open session.
 	Delete(ctx context.Context, id string) error
+	// Tools are the open session's tools with their states, sorted by name.
+	Tools() []toolset.Row
 	// Models are those that could be used.
 	Models(ctx context.Context) ([]*llm.Info, error)
 	// SwitchModel goes on with another model, and gives what the person should
