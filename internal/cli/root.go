@@ -52,7 +52,7 @@ func newRoot(f *Factory) *cobra.Command {
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	mainFlags(cmd, o)
 	cmd.AddCommand(
-		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f),
+		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f), newAudit(f),
 		newModels(f), newSetup(f), newDoctor(f), newSchema(f),
 	)
 	return cmd

@@ -38,6 +38,12 @@ type Pipeline struct {
 	Intent func(id, name, target string) error
 	// Answered is told each person's answer; may be nil.
 	Answered func(req *DecisionRequest, asked, final *Decision, a Answer)
+	// Audit takes a line for every decision and for how each call that ran ended;
+	// nil where none are kept. SessionID goes with each. AuditFailed is told of a
+	// line that was not written, where the call goes on all the same; may be nil.
+	Audit       Auditor
+	SessionID   string
+	AuditFailed func(error)
 }
 
 // Observer watches one call. Its functions may be nil.
@@ -120,6 +126,7 @@ func (p *Pipeline) Prepare(ctx context.Context, use core.Block) *Prepared {
 // fails: the outcome holds an error result that the model can act on.
 func (p *Pipeline) Run(ctx context.Context, prep *Prepared, repeat int, watch Observer) *CallResult {
 	if prep.failure != nil {
+		p.auditFailure(prep)
 		return prep.failure
 	}
 	start := p.Env.Clock.Now()
@@ -131,10 +138,15 @@ func (p *Pipeline) Run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 
 func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Observer) *CallResult {
 	req := p.Request(prep, repeat)
-	decision, comment, err := p.decide(ctx, req)
-	switch {
-	case err != nil:
+	decision, answer, err := p.decide(ctx, req)
+	if err != nil {
+		p.auditGivenUp(req, err)
 		return interruptedBefore(prep)
+	}
+	audited := p.auditDecision(req, decision, answer.Choice)
+	switch {
+	case audited != nil:
+		return prep.outcome(core.Text(notAudited(prep.Use.Name, false, audited)), true)
 	case decision.Outcome != Allow:
 		out := prep.outcome(core.Text(denialText(decision)), true)
 		out.Denied, out.Decision = true, decision
@@ -148,8 +160,8 @@ func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 	}
 	out := p.execute(ctx, prep, decision.Grant, watch)
 	out.Decision = decision
-	if comment != "" {
-		out.Result.Content = append(out.Result.Content, core.Text("The user allowed this with a comment: "+comment))
+	if answer.Comment != "" {
+		out.Result.Content = append(out.Result.Content, core.Text("The user allowed this with a comment: "+answer.Comment))
 	}
 	return out
 }
@@ -165,26 +177,26 @@ func (p *Pipeline) Request(prep *Prepared, repeat int) *DecisionRequest {
 
 // decide asks the one decision function, and a person where it says so. The
 // error is non-nil only when the call was given up while the question waited.
-func (p *Pipeline) decide(ctx context.Context, req *DecisionRequest) (*Decision, string, error) {
+func (p *Pipeline) decide(ctx context.Context, req *DecisionRequest) (*Decision, Answer, error) {
 	d := p.Decider.Decide(req)
 	if d.Outcome != Ask {
-		return d, "", nil
+		return d, Answer{}, nil
 	}
 	if p.Asker == nil {
-		return p.Decider.Resolve(req, d, Answer{Choice: AnswerDeny, Comment: "nobody can be asked here"}), "", nil
+		return p.Decider.Resolve(req, d, Answer{Choice: AnswerDeny, Comment: "nobody can be asked here"}), Answer{}, nil
 	}
 	answer, err := p.Asker.Ask(ctx, d.Question)
 	if errors.Is(err, ErrModeChanged) {
 		return p.decide(ctx, req)
 	}
 	if err != nil {
-		return nil, "", fmt.Errorf("ask about %s: %w", req.Tool, err)
+		return nil, answer, fmt.Errorf("ask about %s: %w", req.Tool, err)
 	}
 	final := p.Decider.Resolve(req, d, answer)
 	if p.Answered != nil {
 		p.Answered(req, d, final, answer)
 	}
-	return final, answer.Comment, nil
+	return final, answer, nil
 }
 
 func (p *Pipeline) recordIntent(prep *Prepared) error {
@@ -206,22 +218,32 @@ func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, wa
 	if watch.Emit != nil {
 		call.Emit = watch.Emit
 	}
+	start := p.Env.Clock.Now()
 	output, err := guarded(prep.Use.Name, func() (*Output, error) {
 		if err := grant.Use(call.ID); err != nil {
 			panic(err) // a hole in the pipeline: never run, and make it loud
 		}
 		return prep.tool.Run(ctx, call)
 	})
-	return prep.finished(ctx, output, err)
+	out := prep.finished(ctx, output, err)
+	if err := p.auditEnd(prep, out, p.Env.Clock.Now().Sub(start)); err != nil {
+		out.Result.IsError = true
+		out.Result.Content = append([]core.Block{core.Text(notAudited(prep.Use.Name, true, err))}, out.Result.Content...)
+	}
+	return out
 }
 
 // check is how a running call asks about what only showed while it ran.
 func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, target string) error {
 	req := p.Request(prep, 0)
 	req.Plan = &Plan{Target: target, Preview: target, Effects: effects, ReadOnly: prep.Plan.ReadOnly}
-	d, _, err := p.decide(ctx, req)
+	d, answer, err := p.decide(ctx, req)
 	if err != nil {
+		p.auditGivenUp(req, err)
 		return err
+	}
+	if err := p.auditDecision(req, d, answer.Choice); err != nil {
+		return errors.New(notAudited(req.Tool, false, err))
 	}
 	if d.Outcome != Allow {
 		return errors.New(denialText(d))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"garuda/internal/audit"
 	"garuda/internal/config"
 	"garuda/internal/core"
 	"garuda/internal/llm"
@@ -42,10 +43,12 @@ type System struct {
 	settings  *config.Settings
 	workspace *workspace.Workspace
 	policy    *policy.Engine
-	registry  *tool.Registry
-	tools []toolset.Row
-	procs     *proc.Supervisor
-	executor  *host.Executor
+	// audit is nil where no log is kept.
+	audit    *audit.Log
+	registry *tool.Registry
+	tools    []toolset.Row
+	procs    *proc.Supervisor
+	executor *host.Executor
 	// background is nil where daemons.enabled is off.
 	background *shell.Background
 	redactor   *redact.Redactor
@@ -203,6 +206,7 @@ func (s *System) openPolicy() error {
 		return &SettingsError{Err: err}
 	}
 	s.policy = engine
+	s.openAudit()
 	s.notices = append(s.notices, engine.Warnings()...)
 	return nil
 }
@@ -236,6 +240,9 @@ func (s *System) CloseWithin(limit time.Duration) {
 		s.background.Close(ctx)
 	}
 	s.endProcesses(ctx)
+	if s.audit != nil {
+		s.audit.Close()
+	}
 	if s.state != nil {
 		s.state.Close()
 	}

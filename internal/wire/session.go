@@ -208,6 +208,7 @@ func (s *System) journalLimits() session.Limits {
 // start connects a session to its journal and runs it.
 func (s *System) start(journal *session.Journal, history *session.History) *engine.Session {
 	pipeline := s.newPipeline()
+	pipeline.SessionID = journal.ID()
 	if !s.options.InMemory {
 		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
 		pipeline.Env.MakeOutputDir = sync.OnceValues(journal.OutputDir)

@@ -76,13 +76,15 @@ func envNames(env []string) []string {
 
 // newPipeline makes a pipeline with a tracker of its own.
 func (s *System) newPipeline() *tool.Pipeline {
-	return &tool.Pipeline{
+	p := &tool.Pipeline{
 		Registry: s.registry, Decider: s.policy,
 		Env: &tool.Env{
 			Workspace: s.workspace, Tracker: workspace.NewTracker(), Exec: s.executor, CommandEnv: s.env,
 			MayRead: s.policy.MayRead, Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
 		},
 	}
+	s.auditTo(p)
+	return p
 }
 
 // Call runs one call by hand, through the whole pipeline. Calls of one System

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"errors"
+	"log/slog"
+
+	"garuda/internal/audit"
+	"garuda/internal/tool"
+)
+
+// openAudit prepares the log of decisions; nothing is made before its first line.
+func (s *System) openAudit() {
+	o := s.settings.Audit
+	if !o.Enabled || s.places.garuda == "" {
+		return
+	}
+	s.audit = audit.New(audit.Options{
+		Home: s.places.garuda, Root: s.workspace.Root(), Level: audit.Level(o.Level), Checkpoint: o.Checkpoint,
+		Redact: func(text string) string {
+			clean, _ := s.redactor.String(text)
+			return clean
+		},
+		Clock: s.clock,
+	})
+}
+
+// auditTo gives a pipeline its log. Whoever shows what the pipeline does may
+// take AuditFailed over.
+func (s *System) auditTo(p *tool.Pipeline) {
+	if s.audit == nil {
+		return
+	}
+	p.Audit = s.audit
+	p.AuditFailed = func(err error) { slog.Warn("keep the audit log", "error", err) }
+}
+
+// Audit opens the audit log of this folder for reading; the caller closes it.
+func (s *System) Audit() (*audit.Reader, error) {
+	if s.places.garuda == "" {
+		return nil, errors.New("read the audit log: there is no home folder; set GARUDA_HOME")
+	}
+	return audit.Open(s.places.garuda, s.workspace.Root())
+}
