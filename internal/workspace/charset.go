@@ -14,18 +14,35 @@ const (
 	UTF8 Encoding = iota
 	UTF16LE
 	UTF16BE
+	Latin1
+	Latin9
+	Windows1250
+	Windows1251
+	Windows1252
+	KOI8R
+	ShiftJIS
+	GBK
 )
 
 // String is the charset's usual name.
 func (e Encoding) String() string {
 	switch e {
+	case UTF8:
 	case UTF16LE:
 		return "UTF-16 LE"
 	case UTF16BE:
 		return "UTF-16 BE"
+	default:
+		return legacyOf(e).name
 	}
 	return "UTF-8"
 }
+
+// legacy reports whether it is one of the charsets from before Unicode.
+func (e Encoding) legacy() bool { return e > UTF16BE }
+
+// singleByte reports whether every byte is one character.
+func (e Encoding) singleByte() bool { return e.legacy() && e < ShiftJIS }
 
 // codec turns bytes into characters and back, one at a time.
 type codec interface {
@@ -42,8 +59,10 @@ func (e Encoding) codec() codec {
 		return utf16Codec{binary.LittleEndian}
 	case UTF16BE:
 		return utf16Codec{binary.BigEndian}
+	case UTF8:
+		return utf8Codec{}
 	}
-	return utf8Codec{}
+	return legacyOf(e).codec()
 }
 
 const byteOrderMark = '\ufeff'

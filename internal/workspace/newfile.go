@@ -25,6 +25,11 @@ func (w *Workspace) NewFileStyle(p Path) Style {
 	return style
 }
 
+// NewText is an empty text in the style of a new file in this place.
+func (w *Workspace) NewText(p Path) *Text {
+	return &Text{Style: w.NewFileStyle(p), declared: p.declaredCharset()}
+}
+
 func (s *Style) setNewline(n Newline) { s.Newline, s.Mostly = n, n }
 
 // foldersAbove lists the folders from the one that holds p up to the mount.
@@ -51,10 +56,9 @@ func (p Path) readSettings(rel string) []byte {
 	return raw
 }
 
-// fromEditorconfig reports whether .editorconfig settles the newline style. The
+// editorconfig is what .editorconfig says of the path, in lower case. The
 // nearest file that names a property wins, and one with root = true is the last.
-func (w *Workspace) fromEditorconfig(p Path, style *Style) bool {
-	var charset, newline string
+func (p Path) editorconfig() (charset, newline string) {
 	for _, dir := range foldersAbove(p) {
 		raw := p.readSettings(joinRel(dir, ".editorconfig"))
 		if raw == nil {
@@ -76,6 +80,22 @@ func (w *Workspace) fromEditorconfig(p Path, style *Style) bool {
 			break
 		}
 	}
+	return charset, newline
+}
+
+// declaredCharset is the legacy charset that .editorconfig gives, else UTF8.
+func (p Path) declaredCharset() Encoding {
+	if p.mount == nil {
+		return UTF8
+	}
+	charset, _ := p.editorconfig()
+	enc, _ := charsetLabeled(charset)
+	return enc
+}
+
+// fromEditorconfig reports whether .editorconfig settles the newline style.
+func (w *Workspace) fromEditorconfig(p Path, style *Style) bool {
+	charset, newline := p.editorconfig()
 	switch charset {
 	case editorconfig.CharsetUTF8BOM:
 		style.BOM = true
@@ -83,6 +103,8 @@ func (w *Workspace) fromEditorconfig(p Path, style *Style) bool {
 		style.Encoding, style.BOM = UTF16LE, true
 	case editorconfig.CharsetUTF16BE:
 		style.Encoding, style.BOM = UTF16BE, true
+	default:
+		style.Encoding, _ = charsetLabeled(charset)
 	}
 	switch newline {
 	case editorconfig.EndOfLineCrLf:

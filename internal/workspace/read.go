@@ -83,7 +83,13 @@ type Contents struct {
 	Raw      []byte
 	Info     Info
 	Snapshot Snapshot
+
+	place Path
 }
+
+// Text decodes the contents, in the charset that .editorconfig gives for their
+// place if it gives a legacy one.
+func (c *Contents) Text() *Text { return decodeAs(c.Raw, c.place.declaredCharset()) }
 
 // ReadFile reads a whole file of at most MaxWhole bytes; a larger one, also one
 // that grows while it is read, is a *TooLargeError.
@@ -103,7 +109,7 @@ func (w *Workspace) ReadFile(p Path) (*Contents, error) {
 	case err != nil:
 		return nil, &PathError{Doing: "read", Path: p.Rel, Err: plainCause(err)}
 	}
-	c := &Contents{Raw: raw, Info: f.Info, Snapshot: f.Snapshot}
+	c := &Contents{Raw: raw, Info: f.Info, Snapshot: f.Snapshot, place: p}
 	c.Snapshot.Hash = sha256.Sum256(raw)
 	return c, nil
 }

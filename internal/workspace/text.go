@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -58,25 +59,41 @@ type Text struct {
 	// Broken says that there are such bytes. They are kept.
 	Broken bool
 
-	raw   []byte
-	start int  // first byte after the mark
-	plain bool // offsets into LF and raw are the same
+	raw      []byte
+	start    int      // first byte after the mark
+	plain    bool     // offsets into LF and raw are the same
+	declared Encoding // the legacy charset that .editorconfig gives, else UTF8
 }
 
 // Decode reads a file's bytes as text. It accepts anything; IsBinary tells
-// whether that makes sense. The bytes must not be changed afterwards.
-func Decode(raw []byte) *Text {
-	t := &Text{raw: raw}
+// whether that makes sense. The charset is told from the bytes alone; where the
+// file's place may say it, Contents.Text is to be used. The bytes must not be
+// changed afterwards.
+func Decode(raw []byte) *Text { return decodeAs(raw, UTF8) }
+
+func decodeAs(raw []byte, declared Encoding) *Text {
+	t := &Text{raw: raw, declared: declared}
 	t.Encoding, t.start = MarkOf(raw)
 	t.BOM = t.start > 0
-	if t.Encoding == UTF8 && utf8.Valid(raw[t.start:]) && bytes.IndexByte(raw, '\r') < 0 {
+	valid := t.Encoding == UTF8 && utf8.Valid(raw[t.start:])
+	if !t.BOM {
+		t.Encoding = charsetOf(raw, valid, declared)
+	}
+	t.decode(valid)
+	return t
+}
+
+// decode reads the bytes in the text's charset; valid says that they are UTF-8.
+func (t *Text) decode(valid bool) {
+	raw := t.raw
+	if t.Encoding == UTF8 && valid && bytes.IndexByte(raw, '\r') < 0 {
 		t.LF = alias(raw[t.start:])
 		t.plain = t.start == 0
 		t.Mostly = LF
 		if strings.IndexByte(t.LF, '\n') >= 0 {
 			t.Newline = LF
 		}
-		return t
+		return
 	}
 	var out strings.Builder
 	out.Grow(len(raw))
@@ -104,7 +121,6 @@ func Decode(raw []byte) *Text {
 	if t.Mostly = LF; crlf > lf {
 		t.Mostly = CRLF
 	}
-	return t
 }
 
 // alias is b as a string, without a copy: the bytes of a file that was read do
@@ -185,11 +201,13 @@ func (t *Text) Splice(edits []Edit) (raw []byte, lf string, err error) {
 			raw = append(append(raw, t.raw[at:edits[i].Start]...), edits[i].New...)
 			at = edits[i].End
 		}
-		return raw, alias(raw), sameStyle(t, raw, alias(raw))
+		lf = alias(raw)
+		return raw, lf, sameStyle(t, raw, lf)
 	}
 	var text strings.Builder
 	text.Grow(len(t.LF))
 	rawAt, textAt := 0, 0
+	inserted := make([]string, len(edits))
 	for i, e := range edits {
 		raw = append(raw, t.raw[rawAt:spans[i].at]...)
 		if raw, err = t.encode(raw, e.New, spans[i].newline); err != nil {
@@ -197,20 +215,44 @@ func (t *Text) Splice(edits []Edit) (raw []byte, lf string, err error) {
 		}
 		text.WriteString(t.LF[textAt:e.Start])
 		text.WriteString(e.New)
+		inserted[i] = e.New
 		rawAt, textAt = spans[i].end, e.End
 	}
 	raw = append(raw, t.raw[rawAt:]...)
 	text.WriteString(t.LF[textAt:])
 	lf = text.String()
-	return raw, lf, sameStyle(t, raw, lf)
+	return raw, lf, sameStyle(t, raw, lf, inserted...)
 }
 
-// sameStyle fails unless raw is read as this text, in the style of t.
-func sameStyle(t *Text, raw []byte, lf string) error {
-	if back := Decode(raw); back.LF != lf || back.Encoding != t.Encoding || back.BOM != t.BOM {
+// sameStyle fails unless raw is read as this text, in the style of t. inserted is
+// the text that is new in it.
+func sameStyle(t *Text, raw []byte, lf string, inserted ...string) error {
+	back := &Text{raw: raw, Style: Style{Encoding: t.Encoding}}
+	mark := Encoding(0)
+	if mark, back.start = MarkOf(raw); t.BOM != (back.start > 0) || t.BOM && mark != t.Encoding {
+		return errors.New("the bytes at the beginning would be read as a byte order mark, or no longer as one")
+	}
+	if back.decode(t.Encoding == UTF8 && utf8.Valid(raw[back.start:])); back.LF != lf {
 		return errors.New("the bytes around the edit would be read as other characters afterwards")
 	}
+	// Bytes in a legacy charset that were all told by themselves may not be any
+	// more. That loses nothing, unless it hides what was just written.
+	if t.BOM || !slices.ContainsFunc(inserted, func(s string) bool { return !isASCII(s) }) {
+		return nil
+	}
+	if next := decodeAs(raw, t.declared); next.LF != lf {
+		return &UntoldError{Encoding: t.Encoding}
+	}
 	return nil
+}
+
+// UntoldError is a text whose charset could not be told from its bytes once it
+// is written.
+type UntoldError struct{ Encoding Encoding }
+
+func (e *UntoldError) Error() string {
+	return fmt.Sprintf("with this text it could no longer be told that the file's charset is %s; add \"charset = %s\" for it to .editorconfig first, or keep to ASCII",
+		e.Encoding, e.Encoding.label())
 }
 
 type span struct {
@@ -300,6 +342,18 @@ func appendEncoded(dst []byte, lf string, enc Encoding, newline Newline) ([]byte
 		}
 	}
 	return dst, nil
+}
+
+// Rewrite is a whole new text, with LF newlines, in the file's charset, with its
+// mark, and with these newlines. Errors: *UnencodableError, *UntoldError.
+func (t *Text) Rewrite(lf string, newlines Newline) ([]byte, error) {
+	style := t.Style
+	style.Newline = newlines
+	raw, err := style.Encode(lf)
+	if err != nil {
+		return nil, err
+	}
+	return raw, sameStyle(t, raw, ToLF(lf), lf)
 }
 
 // Encode writes a whole text in a style. A mixed style uses the newline the file

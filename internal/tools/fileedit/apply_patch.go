@@ -94,7 +94,7 @@ func (call *patchCall) asPlan() *tool.Plan {
 		paths = append(paths, f.paths()...)
 		change := tool.Change{Path: f.path.Abs}
 		if f.was != nil {
-			old := workspace.Decode(f.was.Raw).LF
+			old := f.was.Text().LF
 			change.Old = &old
 		}
 		if f.kind == sectionDelete {
@@ -156,7 +156,7 @@ func (call *patchCall) plan(env *tool.Env, s *section) (*patchedFile, error) {
 	if s.kind == sectionDelete {
 		f.diff = "delete " + f.path.Rel + "\n"
 		if !workspace.IsBinary(f.was.Raw) {
-			f.diff, err = deletion(f.path.Rel, workspace.Decode(f.was.Raw).LF)
+			f.diff, err = deletion(f.path.Rel, f.was.Text().LF)
 		}
 		return f, err
 	}

@@ -44,7 +44,7 @@ func (deleteFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) 
 	change, preview := tool.Change{Path: p.Abs}, "delete "+p.Rel
 	if p.Info.Kind == workspace.KindFile && mayLookInside(env, p) {
 		if c, err := env.Workspace.ReadFile(p); err == nil && !workspace.IsBinary(c.Raw) {
-			text := workspace.Decode(c.Raw).LF
+			text := c.Text().LF
 			change.Old = &text
 			if preview, err = deletion(p.Rel, text); err != nil {
 				return nil, err

@@ -115,7 +115,7 @@ func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edi
 	if workspace.IsBinary(was.Raw) {
 		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
 	}
-	return &edited{was: was, text: workspace.Decode(was.Raw), stale: state == workspace.Changed}, nil
+	return &edited{was: was, text: was.Text(), stale: state == workspace.Changed}, nil
 }
 
 // replaceAll makes every replacement, or none. name is the file's, for errors.

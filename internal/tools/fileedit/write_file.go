@@ -82,13 +82,14 @@ func (writeFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (
 }
 
 func (call *writeCall) create(env *tool.Env, content string) error {
-	style := env.Workspace.NewFileStyle(call.path)
+	text := env.Workspace.NewText(call.path)
 	call.lf = content
+	newlines := text.Newline
 	if strings.Contains(content, "\r\n") {
-		style.Newline = workspace.LF // the model chose its newlines
+		newlines = workspace.LF // the model chose its newlines
 	}
 	var err error
-	if call.raw, err = style.Encode(content); err != nil {
+	if call.raw, err = text.Rewrite(content, newlines); err != nil {
 		return fmt.Errorf("write %s: %w", call.path.Rel, err)
 	}
 	call.diff = udiff.Unified("/dev/null", call.path.Rel, "", content)
@@ -105,13 +106,13 @@ func (call *writeCall) overwrite(env *tool.Env, content string) (old string, err
 	if err := mayOverwrite(env, p, was.Snapshot); err != nil {
 		return "", err
 	}
-	text := workspace.Decode(was.Raw)
+	text := was.Text()
 	call.was, call.lf = was, workspace.ToLF(content)
-	style := text.Style
-	if style.Newline == workspace.NoNewline {
-		style.Newline = env.Workspace.NewFileStyle(p).Newline
+	newlines := text.Newline
+	if newlines == workspace.NoNewline {
+		newlines = env.Workspace.NewFileStyle(p).Newline
 	}
-	if call.raw, err = style.Encode(call.lf); err != nil {
+	if call.raw, err = text.Rewrite(call.lf, newlines); err != nil {
 		return "", fmt.Errorf("write %s: %w", p.Rel, err)
 	}
 	if string(call.raw) == string(was.Raw) {

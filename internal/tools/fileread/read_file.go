@@ -145,7 +145,7 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 	if isPicture {
 		return call.image(env, p, c)
 	}
-	text := workspace.Decode(c.Raw)
+	text := c.Text()
 	total := workspace.CountLines(text.LF)
 	if strings.EqualFold(filepath.Ext(p.Rel), ".ipynb") {
 		if n, err := notebook.Parse(text.LF); err == nil { // else it is read as the text that it is
