@@ -12,10 +12,42 @@ import (
 // through the schema and the table of other names; "" when it would be decided.
 func Refusal(t testing.TB, env *tool.Env, tools []tool.Tool, name, input string) string {
 	t.Helper()
+	p := pipeline(t, env, tools)
+	return p.Prepare(context.Background(), use(name, input)).Failed()
+}
+
+// Call is what a model gets for a call that is allowed, through the whole pipeline.
+func Call(t testing.TB, env *tool.Env, tools []tool.Tool, name, input string) string {
+	t.Helper()
+	p, ctx := pipeline(t, env, tools), context.Background()
+	return p.Run(ctx, p.Prepare(ctx, use(name, input)), 0, tool.Observer{}).Result.ResultText()
+}
+
+func use(name, input string) core.Block {
+	return core.Block{Type: core.BlockToolUse, ID: "c1", Name: name, Input: input}
+}
+
+func pipeline(t testing.TB, env *tool.Env, tools []tool.Tool) *tool.Pipeline {
+	t.Helper()
 	registry, err := tool.NewRegistry(tools...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &tool.Pipeline{Registry: registry, Env: env}
-	return p.Prepare(context.Background(), core.Block{Type: core.BlockToolUse, ID: "c1", Name: name, Input: input}).Failed()
+	if env == nil {
+		env = &tool.Env{}
+	}
+	if env.Clock == nil {
+		env.Clock = core.SystemClock
+	}
+	return &tool.Pipeline{Registry: registry, Env: env, Decider: allowAll{}}
+}
+
+type allowAll struct{}
+
+func (allowAll) Decide(req *tool.DecisionRequest) *tool.Decision {
+	return &tool.Decision{Outcome: tool.Allow, Grant: tool.NewGrant(req.CallID)}
+}
+
+func (allowAll) Resolve(_ *tool.DecisionRequest, asked *tool.Decision, _ tool.Answer) *tool.Decision {
+	return asked
 }
