@@ -49,7 +49,7 @@ func otherNames(name string) []string {
 	return otherPlanNames(name)
 }
 
-// otherPlanNames are those of the tools for plans, items and facts.
+// otherPlanNames are those of the tools for plans, items, facts and questions.
 func otherPlanNames(name string) []string {
 	switch name {
 	case "items", "plan", "steps", "todo_list":
@@ -57,9 +57,15 @@ func otherPlanNames(name string) []string {
 	case "step", "task":
 		return []string{"content", "subject"}
 	case "title":
-		return []string{"subject"}
+		return []string{"subject", "header"}
 	case "details":
-		return []string{"description"}
+		return []string{"description", "detail"}
+	case "description":
+		return []string{"detail"}
+	case "choices", "answers":
+		return []string{"options"}
+	case "multi_select", "multiselect", "allow_multiple":
+		return []string{"multiple"}
 	case "state":
 		return []string{"status"}
 	case "reason":
