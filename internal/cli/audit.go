@@ -1,20 +1,16 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"garuda/internal/audit"
-	"garuda/internal/core"
 	"garuda/internal/front/lines"
 	"garuda/internal/wire"
 )
@@ -62,7 +58,7 @@ func newAuditVerify(f *Factory) *cobra.Command {
 				return err
 			}
 		} else {
-			printReport(f.Out, log, report)
+			printLines(f.Out, lines.AuditReport(report, log.Path()))
 		}
 		if report.OK() {
 			return nil
@@ -73,14 +69,10 @@ func newAuditVerify(f *Factory) *cobra.Command {
 	return cmd
 }
 
-func printReport(w io.Writer, log *audit.Reader, report *audit.Report) {
-	for _, text := range report.Broken {
-		fmt.Fprintln(w, "broken: "+core.Visible(text))
+func printLines(w io.Writer, rows []string) {
+	for _, row := range rows {
+		fmt.Fprintln(w, row)
 	}
-	for _, text := range report.Notes {
-		fmt.Fprintln(w, "note: "+core.Visible(text))
-	}
-	fmt.Fprintf(w, "%s in %s below %s\n", lines.Count(report.Lines, "line"), lines.Count(report.Files, "log"), log.Path())
 }
 
 func newAuditStats(f *Factory) *cobra.Command {
@@ -93,32 +85,11 @@ func newAuditStats(f *Factory) *cobra.Command {
 		if asJSON {
 			return printJSON(f, s)
 		}
-		fmt.Fprintf(f.Out, "%s in %s: %d allowed, %d denied, %d failed\n",
-			lines.Count(s.Lines, "line"), lines.Count(s.Files, "log"), s.Allowed, s.Denied, s.Failed)
-		if s.Lines > 0 {
-			fmt.Fprintf(f.Out, "from %s to %s\n", s.First, s.Last)
-		}
-		printCounts(f.Out, "decisions", s.Decisions)
-		printCounts(f.Out, "tools", s.Tools)
-		printCounts(f.Out, "risks", s.Risks)
+		printLines(f.Out, lines.AuditStats(s))
 		return nil
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
-}
-
-// printCounts prints the largest first.
-func printCounts[K ~string](w io.Writer, what string, counts map[K]int) {
-	if len(counts) == 0 {
-		return
-	}
-	fmt.Fprintln(w, what+":")
-	keys := slices.SortedFunc(maps.Keys(counts), func(a, b K) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	for _, k := range keys {
-		fmt.Fprintf(w, "  %6d  %s\n", counts[k], core.Visible(string(k)))
-	}
 }
 
 func newAuditDenials(f *Factory) *cobra.Command {

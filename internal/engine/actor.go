@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
@@ -133,6 +134,10 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 	}
 	p.Env.Notes = sessionNotes{a.s}
 	p.NotLoaded = a.s.tools.waits
+	var once sync.Once
+	p.AuditFailed = func(err error) {
+		once.Do(func() { a.s.log.publish(Notice{Text: err.Error() + "; calls go on without it"}) })
+	}
 	p.Intent = func(id, name, target string) error {
 		a.journal.append(&session.Intent{ID: id, Name: name, Target: target})
 		a.journal.flush()

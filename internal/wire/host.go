@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"garuda/internal/audit"
 	"garuda/internal/engine"
 	"garuda/internal/front/headless"
 	"garuda/internal/front/plain"
@@ -111,6 +112,9 @@ func (h *Host) Delete(_ context.Context, id string) error { return h.sys.session
 
 // Tools are the open session's tools with their states.
 func (h *Host) Tools() []toolset.Row { return h.sys.toolsOf(h.s) }
+
+// Audit opens the folder's audit log.
+func (h *Host) Audit() (*audit.Reader, error) { return h.sys.Audit() }
 
 // Models are those that can be used now.
 func (h *Host) Models(ctx context.Context) ([]*llm.Info, error) {

@@ -55,6 +55,7 @@ func commands() []command {
 		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
 		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
 		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
+		{name: "audit", args: "[N|denials [N]|stats|verify]", help: "what was decided in this folder, newest last", whileBusy: always, run: runAudit},
 		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(modePlan)},
 		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(modeBuild)},
 		{name: "mode", args: "[build|plan|accept_edits]", help: "show or change the mode", whileBusy: always, run: runMode},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"garuda/internal/audit"
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/front/plain"
@@ -197,6 +198,8 @@ func (h *fakeHost) Banner() plain.Banner {
 }
 func (h *fakeHost) Current() *engine.Session { return h.current }
 func (h *fakeHost) Mode() string             { return h.modes.Mode() }
+
+func (h *fakeHost) Audit() (*audit.Reader, error) { return audit.Open("testdata/none", "/project") }
 
 func (h *fakeHost) replace(id string) error {
 	if err := h.current.Close(); err != nil {

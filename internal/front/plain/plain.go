@@ -15,6 +15,7 @@ import (
 	"os"
 	"time"
 
+	"garuda/internal/audit"
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/llm"
@@ -76,6 +77,8 @@ type Host interface {
 	Rename(ctx context.Context, id, title string) error
 	// Delete is never called for the open session.
 	Delete(ctx context.Context, id string) error
+	// Audit opens the folder's audit log for reading; the chat closes it.
+	Audit() (*audit.Reader, error)
 	// Tools are the open session's tools with their states, sorted by name.
 	Tools() []toolset.Row
 	// Models are those that could be used.
