@@ -115,6 +115,9 @@ func (o *object) fieldName(name string) (string, bool) {
 
 func (o *object) unknownField(name, place string) error {
 	names := slices.Sorted(maps.Keys(o.properties))
+	if len(names) == 0 {
+		return fmt.Errorf("%s takes no fields; leave out %q", place, name)
+	}
 	if near := nearest.Of(snakeCase(name), names); near != "" {
 		return fmt.Errorf("%s has no field %q; did you mean %q?", place, name, near)
 	}
