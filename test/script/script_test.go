@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,10 +147,20 @@ func cmdAwaitStall(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(server(ts, args[0]).WaitStalled(ctx))
 }
 
-// cmdPrefixKept: prefixkept NAME fails when a request was not the one before it
-// with new messages at its end.
+// cmdPrefixKept: prefixkept NAME [LOADS] fails when a request was not the one
+// before it with new messages at its end, but for as many requests with tools
+// that tool_search has loaded: none without LOADS.
 func cmdPrefixKept(ts *testscript.TestScript, _ bool, args []string) {
 	s := server(ts, args[0])
+	loads := 0
+	if len(args) > 1 {
+		var err error
+		loads, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	}
+	if n := s.Loads(); n != loads {
+		ts.Fatalf("%d requests have loaded tools, want %d", n, loads)
+	}
 	for _, b := range s.Breaks() {
 		ts.Fatalf("the prefix was not kept: %s", b)
 	}

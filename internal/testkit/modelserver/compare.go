@@ -57,8 +57,9 @@ func (b Break) String() string {
 
 // Breaks returns every place where a request did not continue the one of its
 // format before it: the serialised system prompt, each tool and each message
-// byte-equal, cache marks aside, and only new messages after them. Empty means
-// that every prefix was stable.
+// byte-equal, cache marks aside, and only new messages after them; see Loads for
+// the one thing that may be added to the tools. Empty means that every prefix was
+// stable.
 func (s *Server) Breaks() []Break {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +92,7 @@ func (p *parts) breaks(next *parts) *Break {
 	if !bytes.Equal(p.system, next.system) {
 		return difference("system", p.system, next.system)
 	}
-	if len(p.tools) != len(next.tools) {
+	if len(p.tools) != len(next.tools) && !p.loads(next) {
 		return &Break{Segment: "tools", Old: fmt.Sprint(len(p.tools)), New: fmt.Sprint(len(next.tools))}
 	}
 	for i := range p.tools {
@@ -147,7 +148,9 @@ func split(format string, body []byte) (*parts, error) {
 		case system:
 			p.system = unmark(body[start:end])
 		case "tools":
-			p.tools = list(body[start:end])
+			if p.tools = list(body[start:end]); format == "gemini" {
+				p.tools = declarations(p.tools)
+			}
 		case messages:
 			p.messages = list(body[start:end])
 		}

@@ -61,6 +61,7 @@ type Server struct {
 	mu       sync.Mutex
 	requests []*Request
 	breaks   []Break
+	loads    int
 	previous map[string]*parts // of the last request of each format
 	stalled  chan struct{}     // closed by Release
 	waiting  chan struct{}     // gets a value for each request that stalls
@@ -189,6 +190,8 @@ func (s *Server) accept(q *Request, p *parts) *Step {
 			if b := prev.breaks(p); b != nil {
 				b.Request = q.N
 				s.breaks = append(s.breaks, *b)
+			} else if len(p.tools) > len(prev.tools) {
+				s.loads++
 			}
 		}
 		s.previous[q.Format] = p
