@@ -1,0 +1,42 @@
+package pdf
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// budget bounds the work and the memory of a document. Every loop over what the
+// file says takes from it; once it is spent it stays so, and every reader then
+// comes to its end with what it has.
+type budget struct {
+	ctx   context.Context
+	steps int64 // left
+	err   error // why nothing more may be done; nil while there is some left
+}
+
+// maxSteps is what a document may cost in all; a step is about ten nanoseconds.
+// A page of dense text takes some ten thousand.
+const maxSteps = 150_000_000
+
+// checkEvery is after how many steps the context is looked at.
+const checkEvery = 1 << 16
+
+// errWork ends a document that would take too long.
+var errWork = errors.New("it takes more work than a file of its kind should; it may be made to keep readers busy")
+
+// take spends n steps, at least one, and reports whether the work may go on.
+func (b *budget) take(n int) bool {
+	if b.err != nil {
+		return false
+	}
+	before := b.steps
+	b.steps -= int64(max(n, 1))
+	switch {
+	case b.steps < 0:
+		b.err = errWork
+	case before/checkEvery != b.steps/checkEvery && b.ctx.Err() != nil:
+		b.err = fmt.Errorf("stopped: %w", context.Cause(b.ctx))
+	}
+	return b.err == nil
+}
