@@ -21,6 +21,7 @@ MORE_PLATFORMS := darwin/amd64
 FUZZ_RUNS ?= 1000000x
 DIFF_SCRIPTS ?= 20000
 KILLS ?= 200
+SWAPS ?= 10000
 ORACLE_CHECKS ?= 2000
 # Where the test counts of this run are added up; empty keeps none.
 COUNTS ?=
@@ -96,9 +97,9 @@ fuzz: ## run every fuzz target FUZZ_RUNS times
 	$(TESTRUN) -fuzz $(FUZZ_RUNS)
 
 .PHONY: deep-tests
-deep-tests: ## run the tests that take a sample size at DIFF_SCRIPTS and KILLS
-	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) \
-	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS -count=1 -timeout 60m
+deep-tests: ## run the tests that take a sample size at DIFF_SCRIPTS, KILLS and SWAPS
+	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) \
+	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS -count=1 -timeout 60m
 
 # Nothing of the SDKs needs to be fast, and optimising their 300,000 lines takes minutes.
 SDKS := github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go/v3 google.golang.org/genai

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"sync"
@@ -35,97 +34,7 @@ func swapper(t *testing.T, root, outside string) (stop func()) {
 	}
 }
 
-// TestSwappedFolder is the race that a check of a path and a later use of it
-// lose: the folder is exchanged for a link to outside in between. Nothing from
-// outside may be read, nothing outside written, nothing outside named.
-func TestSwappedFolder(t *testing.T) {
-	eachFolder(t, func(t *testing.T, open func(string) *Workspace) {
-		base := t.TempDir()
-		root, outside := filepath.Join(base, "root"), filepath.Join(base, "outside")
-		write(t, filepath.Join(root, "d", "f"), "inside")
-		write(t, filepath.Join(root, "d", "sub", "g"), "inside")
-		write(t, filepath.Join(outside, "f"), "OUTSIDE")
-		write(t, filepath.Join(outside, "sub", "g"), "OUTSIDE")
-		write(t, filepath.Join(outside, "only-outside"), "OUTSIDE")
-		w := open(root)
-		stop := swapper(t, root, outside)
-		defer stop()
-
-		visit := func(_ int, e *Entry) error {
-			if e.Name == "only-outside" {
-				t.Errorf("the walk came across %s", e.Path().Rel)
-			}
-			if e.Kind != KindFile {
-				return nil
-			}
-			f, err := e.Open()
-			if err != nil {
-				return nil
-			}
-			defer f.Close()
-			head := make([]byte, 8)
-			if n, _ := f.Read(head); string(head[:n]) == "OUTSIDE" {
-				t.Errorf("the walk read %s outside", e.Path().Rel)
-			}
-			return nil
-		}
-		const rounds = 3000
-		reads, naive := 0, 0
-		for i := range rounds {
-			for _, name := range []string{"d/f", "d/sub/g"} {
-				p, err := w.Resolve(name)
-				if err != nil {
-					continue
-				}
-				if c, err := w.ReadFile(p); err == nil {
-					reads++
-					if string(c.Raw) == "OUTSIDE" {
-						t.Fatalf("round %d: %s was read outside", i, name)
-					}
-				}
-			}
-			// The control: the same by path does get out.
-			if raw, err := os.ReadFile(filepath.Join(root, "d", "f")); err == nil && string(raw) == "OUTSIDE" {
-				naive++
-			}
-			if i%30 != 0 {
-				continue // the rest is slow: it waits for the disk
-			}
-			if p, err := w.Resolve("d/made"); err == nil && !p.Exists {
-				_, _ = w.Create(p, []byte("made")) // whether it works depends on the moment
-				_ = os.Remove(filepath.Join(root, "d", "made"))
-				_ = os.Remove(filepath.Join(root, "spare", "made"))
-			}
-			if p, err := w.Resolve("d/f"); err == nil && p.Exists {
-				_, _ = w.Replace(p, p.Info, []byte("inside"))
-			}
-			if _, err := w.Walk(context.Background(), mustResolve(t, w, "."), WalkOptions{}, visit); err != nil {
-				t.Fatal(err)
-			}
-		}
-		stop()
-		entries, err := os.ReadDir(outside)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(entries) != 3 {
-			t.Errorf("something was made outside: %v", entries)
-		}
-		if raw, err := os.ReadFile(filepath.Join(outside, "f")); err != nil || string(raw) != "OUTSIDE" {
-			t.Errorf("the file outside is %q, %v", raw, err)
-		}
-		left, err := filepath.Glob(filepath.Join(root, "*", ".garuda-*"))
-		if err != nil || len(left) > 0 {
-			t.Errorf("temporary files remain: %v, %v", left, err)
-		}
-		t.Logf("%d reads inside; by path %d of %d reads got out", reads, naive, rounds)
-		if reads == 0 || naive == 0 {
-			t.Errorf("the race was not exercised: %d reads inside, %d out by path", reads, naive)
-		}
-	})
-}
-
-// TestSwappedFile is the same for a file and a link to another file inside: what
+// TestSwappedFile is the race for a file and a link to another file inside: what
 // was resolved, and decided about, is not exchanged for something else.
 func TestSwappedFile(t *testing.T) {
 	eachFolder(t, func(t *testing.T, open func(string) *Workspace) {

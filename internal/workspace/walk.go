@@ -204,7 +204,7 @@ func (wk *walk) list(worker int, task walkTask) error {
 	wk.tellKinds(task.dir, entries)
 	task.depth++
 	if wk.opt.IncludeIgnored {
-		entries = slices.DeleteFunc(entries, func(e dirEntry) bool { return e.name == ".git" })
+		entries = slices.DeleteFunc(entries, func(e dirEntry) bool { return neverShown(e.name) })
 	} else {
 		entries = wk.prune(&task, entries)
 	}
@@ -275,7 +275,7 @@ func (wk *walk) prune(task *walkTask, entries []dirEntry) []dirEntry {
 		isDir := e.kind == KindFolder
 		rel := joinRel(task.dir, e.name)
 		switch {
-		case e.name == ".git":
+		case neverShown(e.name):
 			continue
 		case isDir && e.name == nodeModules && wk.opt.NodeModules:
 		case task.rules.ignored(rel, e.name, isDir):

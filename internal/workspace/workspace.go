@@ -36,6 +36,7 @@ type Workspace struct {
 	opt    Options
 	mounts []*mount // the root first
 	locks  pathLocks
+	swept  sweptFolders
 }
 
 // mount is one folder that may be reached.

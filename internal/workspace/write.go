@@ -2,9 +2,7 @@ package workspace
 
 import (
 	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -211,6 +209,7 @@ type tempFile struct {
 // fill makes the file and writes it. A private file's new text is never
 // readable by others, as the mode is there from the start.
 func (t *tempFile) fill(data []byte, mode fs.FileMode) error {
+	t.w.sweep(t.p, t.dir)
 	for range 10 {
 		name := tempName()
 		f, err := t.dir.create(name, mode)
@@ -225,12 +224,6 @@ func (t *tempFile) fill(data []byte, mode fs.FileMode) error {
 		return t.w.failure("write", t.p, err)
 	}
 	return &PathError{Doing: "write", Path: t.p.Rel, Err: errors.New("no free name for a temporary file")}
-}
-
-func tempName() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
-	return ".garuda-" + hex.EncodeToString(b[:]) + ".tmp"
 }
 
 // keepAttributes carries what the old file had over to the new one, and says
