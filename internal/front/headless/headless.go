@@ -70,6 +70,11 @@ func Run(ctx context.Context, s *engine.Session, o Options) (int, error) {
 }
 
 func (r *run) show(e engine.Event) {
+	if asked, ok := e.(engine.Asked); ok {
+		// No session of a headless run is told that somebody answers; one that
+		// asks all the same must not wait for ever.
+		r.s.Answer(asked.ID, asked.Question.Unanswered("nobody can be asked in this run"))
+	}
 	if r.activity != nil {
 		r.activity.Show(e)
 	}

@@ -39,6 +39,10 @@ type chat struct {
 	busy, stopping bool
 	question       *question
 	confirm        *confirm
+	// handOff waits while the chat is idle. planAsked is true once the running turn
+	// has shown a plan for approval.
+	handOff   *handOff
+	planAsked bool
 	// answerable receives a question's number once it may be answered.
 	answerable chan int
 
@@ -113,6 +117,7 @@ func (c *chat) follow(ctx context.Context) {
 	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Live: true, Clock: c.clock}
 	c.events, c.seen = make(chan numbered), -1
 	c.busy, c.stopping, c.question, c.lastTurn = false, false, nil, nil
+	c.handOff = nil
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go pump(ctx, s.Subscribe(0), c.events, done)
@@ -207,6 +212,8 @@ func (c *chat) prompt() {
 		text = "y/n› "
 	case c.busy:
 		return
+	case c.handOff != nil:
+		text = "b/t/k› "
 	case c.partial != "":
 		text = "… "
 	case c.o.Host.Mode() == modePlan:
@@ -236,7 +243,7 @@ func (c *chat) event(ctx context.Context, n numbered) {
 	c.observe(e)
 	switch e := e.(type) {
 	case engine.TurnStarted:
-		c.busy = true
+		c.busy, c.handOff, c.planAsked = true, nil, false
 	case engine.TextDelta:
 		c.text(e.Text)
 		return
@@ -291,6 +298,7 @@ func (c *chat) turnEnded(r *engine.TurnResult) {
 	}
 	c.lastTurn = r
 	c.screen.Line(lines.Dim, lines.Usage(r, c.session.Model())+"\n")
+	c.offerBuild(r)
 }
 
 // fail prints an error; the chat goes on.

@@ -24,6 +24,9 @@ func (c *chat) interrupt() {
 	case c.confirm != nil:
 		c.confirm, c.pressed = nil, time.Time{}
 		c.say("nothing was done")
+	case c.handOff != nil:
+		c.handOff, c.pressed = nil, time.Time{}
+		c.say("plan mode goes on")
 	case c.partial != "":
 		c.partial, c.pressed = "", time.Time{}
 		c.say("dropped the lines you had begun")

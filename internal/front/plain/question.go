@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -23,10 +24,21 @@ type question struct {
 	// shown is when the question stood on the screen, from when it may be answered.
 	shown, from time.Time
 	stopTimer   func() bool
+	// draft is what was typed of an answer of several lines; editing is true while
+	// that is a plan.
+	draft   []string
+	editing bool
 }
 
 // keys are the answers that are offered, for the prompt.
 func (q *question) keys() string {
+	switch q.q.Kind {
+	case tool.QuestionChoice:
+		return choiceKeys(q)
+	case tool.QuestionPlan:
+		return planKeys(q)
+	case tool.QuestionApproval:
+	}
 	keys := "y"
 	if q.q.SessionRule != "" {
 		keys += "/a"
@@ -45,10 +57,11 @@ func (c *chat) ask(ctx context.Context, e engine.Asked) {
 	}
 	c.question = &question{id: e.ID, q: e.Question, stopTimer: func() bool { return true }}
 	if !c.o.IsTerminal || c.inputEnded {
-		c.screen.Line(lines.Warn, "? "+inShort(e.Question.Title)+": "+inShort(e.Question.Target))
-		c.deny("nobody could be asked: standard input is no terminal, or was closed")
+		c.screen.Line(lines.Warn, "? "+inShort(e.Question.Title)+": "+inShort(cmp.Or(e.Question.Target, e.Question.Preview)))
+		c.unanswered("nobody could be asked: standard input is no terminal, or was closed")
 		return
 	}
+	c.planAsked = c.planAsked || e.Question.Kind == tool.QuestionPlan
 	c.dropTyped()
 	c.showQuestion(e.Question)
 	c.question.shown = c.clock.Now()
@@ -97,16 +110,33 @@ func (c *chat) answerLine(ctx context.Context, l typedLine) {
 	case l.at.Before(q.from):
 		c.say("too soon to be an answer, not taken: " + inShort(l.text))
 	case isExit(l.text):
-		c.deny("")
+		c.unanswered("")
 		c.leaving = true
 	default:
-		answer, err := parseAnswer(l.text, q.q)
-		if err != nil {
+		began := !q.editing
+		answer, complete, err := q.read(l.text)
+		switch {
+		case err != nil:
 			c.fail(err)
-			return
+		case complete:
+			c.answer(answer)
+		case began && q.editing:
+			c.say("type the plan as it should be; a line with only a dot ends it")
 		}
-		c.answer(answer)
 	}
+}
+
+// read takes one more line of the answer; complete is false while more is to come.
+func (q *question) read(text string) (answer tool.Answer, complete bool, err error) {
+	switch q.q.Kind {
+	case tool.QuestionChoice:
+		return q.readChoice(text)
+	case tool.QuestionPlan:
+		return q.readPlan(text)
+	case tool.QuestionApproval:
+	}
+	answer, err = parseAnswer(text, q.q)
+	return answer, err == nil, err
 }
 
 // parseAnswer reads a letter and the comment after it.
@@ -136,34 +166,48 @@ func parseAnswer(text string, q *tool.Question) (tool.Answer, error) {
 
 const howToAnswer = "begin with one of the letters shown, or stop the turn with Ctrl-C"
 
-func (c *chat) deny(comment string) {
-	c.answer(tool.Answer{Choice: tool.AnswerDeny, Comment: comment})
-}
+// unanswered gives the answer that counts where there is none.
+func (c *chat) unanswered(why string) { c.answer(c.question.q.Unanswered(why)) }
 
 // answer passes an answer on, and says what it did.
 func (c *chat) answer(answer tool.Answer) {
 	q := c.question
 	c.question = nil
 	q.stopTimer()
-	var said string
-	switch answer.Choice {
-	case tool.AnswerOnce:
-		said = "allowed once"
-	case tool.AnswerSession:
-		said = "allowed for this session: " + oneLine(q.q.SessionRule)
-	case tool.AnswerProject:
-		said = "allowed in this project from now on: " + oneLine(q.q.ProjectRule)
-	case tool.AnswerDeny:
-		said = "denied"
-	}
-	if answer.Comment != "" {
-		said += " (" + oneLine(answer.Comment) + ")"
-	}
-	c.say("  → " + said)
-	if answer.Choice != tool.AnswerDeny {
+	c.say("  → " + said(q.q, &answer))
+	if q.q.Kind == tool.QuestionApproval && answer.Choice != tool.AnswerDeny {
 		c.activity.Seen(q.q.CallID)
 	}
 	c.session.Answer(q.id, answer)
+}
+
+// said tells what an answer does.
+func said(q *tool.Question, answer *tool.Answer) string {
+	var text string
+	switch answer.Choice {
+	case tool.AnswerOnce:
+		text = "allowed once"
+	case tool.AnswerSession:
+		text = "allowed for this session: " + oneLine(q.SessionRule)
+	case tool.AnswerProject:
+		text = "allowed in this project from now on: " + oneLine(q.ProjectRule)
+	case tool.AnswerDeny:
+		text = "denied"
+	case tool.AnswerGiven, tool.AnswerSkip:
+		text = saidChoice(q, answer)
+	case tool.AnswerBuild:
+		text = "build mode: the plan is carried out, and changes are asked for"
+	case tool.AnswerAcceptEdits:
+		text = "accept_edits mode: the plan is carried out, and edits inside the root are not asked for"
+	case tool.AnswerKeepPlanning:
+		text = "plan mode goes on"
+	case tool.AnswerEditPlan:
+		text = "the plan as you edited it"
+	}
+	if answer.Comment != "" {
+		text += " (" + oneLine(answer.Comment) + ")"
+	}
+	return text
 }
 
 // withdraw takes a question back that nobody needs answered any more.
@@ -180,6 +224,15 @@ func (c *chat) withdraw(id int) {
 // of its own goes on behind a bar, in lines short enough that the terminal does
 // not wrap them: nothing that the model wrote can pass for the question's words.
 func (c *chat) showQuestion(q *tool.Question) {
+	switch q.Kind {
+	case tool.QuestionChoice:
+		c.showChoice(q)
+		return
+	case tool.QuestionPlan:
+		c.showPlan(q)
+		return
+	case tool.QuestionApproval:
+	}
 	c.wrapped(lines.Warn, "? ", oneLine(q.Title))
 	preview := q.Preview
 	if preview == "" {
@@ -191,9 +244,7 @@ func (c *chat) showQuestion(q *tool.Question) {
 	c.field("asked by", q.Agent)
 	c.field("where", q.Where)
 	c.field("why", q.Why)
-	if q.Warning != "" {
-		c.wrapped(lines.Bad, "  warning  ", oneLine(q.Warning))
-	}
+	c.warning(q)
 	c.wrapped(lines.Normal, "  y  ", "yes, once")
 	if q.SessionRule != "" {
 		c.wrapped(lines.Normal, "  a  ", "yes, for this session; adds the rule "+oneLine(q.SessionRule))
@@ -203,6 +254,12 @@ func (c *chat) showQuestion(q *tool.Question) {
 	}
 	c.wrapped(lines.Normal, "  n  ", "no")
 	c.say("  words after the letter go to the model: n please use make test")
+}
+
+func (c *chat) warning(q *tool.Question) {
+	if q.Warning != "" {
+		c.wrapped(lines.Bad, "  warning  ", oneLine(q.Warning))
+	}
 }
 
 func (c *chat) field(name, text string) {

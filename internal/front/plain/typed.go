@@ -26,6 +26,8 @@ func (c *chat) line(ctx context.Context, l typedLine, more bool) {
 		c.answerLine(ctx, l)
 	case c.confirm != nil:
 		c.confirmLine(ctx, l.text)
+	case c.handOff != nil:
+		c.handOffLine(ctx, l)
 	default:
 		c.enter(ctx, l.text)
 	}
@@ -89,7 +91,7 @@ func (c *chat) submit(text string) {
 
 // endOfInput ends the chat once what was asked for is done.
 func (c *chat) endOfInput(ctx context.Context) {
-	c.inputEnded = true
+	c.inputEnded, c.handOff = true, nil
 	if c.partial != "" {
 		text := c.partial
 		c.partial = ""
@@ -97,7 +99,7 @@ func (c *chat) endOfInput(ctx context.Context) {
 	}
 	switch {
 	case c.question != nil:
-		c.deny("the input ended while the question waited")
+		c.unanswered("the input ended while the question waited")
 	case c.confirm != nil:
 		c.confirmLine(ctx, "n")
 	}
