@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"garuda/internal/core"
@@ -31,11 +32,11 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 			t.repeats.Allowed() // a person wants it again
 		}
 		m.Blocks[i] = r.Result
-		infos[i] = callInfo(r)
+		infos[i] = t.callInfo(r)
 		t.denied(r)
 	}
 	answers := m.Blocks
-	m.Blocks = append(answers[:len(answers):len(answers)], t.a.notes.take()...)
+	m.Blocks = slices.Concat(answers, t.a.notes.take())
 	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos})
 	t.a.journal.flush()
 	unseen := t.a.conv.append(m)
@@ -44,10 +45,13 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 	return t.repeats.Step(calls, answers)
 }
 
-func callInfo(r *tool.CallResult) session.CallInfo {
+func (t *turnRun) callInfo(r *tool.CallResult) session.CallInfo {
 	info := session.CallInfo{ID: r.ID, Name: r.Name, Ms: r.Duration.Milliseconds(), Denied: r.Denied}
 	if r.Output != nil {
-		info.Executor, info.Isolation = r.Output.Executor, r.Output.Isolation
+		info.Executor, info.Isolation, info.Todos = r.Output.Executor, r.Output.Isolation, r.Output.Todos
+	}
+	if r.Output != nil && !r.Result.IsError {
+		info.Files = t.fromRoot(r.Writes)
 	}
 	return info
 }

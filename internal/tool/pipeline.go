@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,9 @@ type CallResult struct {
 	Interrupted bool
 	Decision    *Decision
 	// Output is what the tool gave, or nil when it did not run.
-	Output   *Output
+	Output *Output
+	// Writes are the files that the call was to change.
+	Writes   []string
 	Input    json.RawMessage
 	Duration time.Duration
 }
@@ -170,7 +173,7 @@ func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 func (p *Pipeline) Request(prep *Prepared, repeat int) *DecisionRequest {
 	spec := prep.tool.Spec()
 	return &DecisionRequest{
-		CallID: prep.Use.ID, Tool: spec.Name, Class: spec.Class, Plan: prep.Plan,
+		CallID: prep.Use.ID, Tool: spec.Name, Class: cmp.Or(prep.Plan.Class, spec.Class), Plan: prep.Plan,
 		Input: prep.input, Agent: p.Agent, Repeat: repeat,
 	}
 }
@@ -292,7 +295,7 @@ func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
 		Result: core.ToolResult(p.Use.ID, isError, content),
 	}
 	if p.Plan != nil {
-		out.Target = p.Plan.Target
+		out.Target, out.Writes = p.Plan.Target, p.Plan.Effects.Writes
 	}
 	return out
 }

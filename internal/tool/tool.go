@@ -55,6 +55,9 @@ type Tool interface {
 
 // Plan is what a call would do.
 type Plan struct {
+	// Class is how the decision treats this call, where that is another way than
+	// the tool's own.
+	Class Class
 	// Target is what rules and approvals name: a root-relative path, a command, a URL.
 	Target string
 	// Label is the call in a few words for a person, where the target alone says

@@ -9,10 +9,12 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/sandbox"
+	"garuda/internal/tool"
 )
 
 const (
@@ -46,20 +48,36 @@ type job struct {
 	began    time.Time
 	process  sandbox.Process
 
+	// notes tells the conversation of the command's end; may be nil.
+	notes tool.Notes
+	// known is true once the model needs no note of the end: it saw it, it brought
+	// it about, or the session is over.
+	known atomic.Bool
+	// silent is true once the session ends, and hears nothing of the command any more.
+	silent atomic.Bool
+
 	mu      sync.Mutex
 	streams [2]*screen
+	log     lineLog
+	// waited is the number of the first line that no monitor has returned yet.
+	waited int64
+	watch  *watch
+
 	// ended closes when nothing of the command is left; the fields below are
 	// set before.
 	ended   chan struct{}
 	endedAt time.Time
 	result  *sandbox.Result
+	// told closes after that, when the conversation was told.
+	told chan struct{}
 }
 
 var errTooMany = errors.New(strconv.Itoa(maxRunning) + " commands run in the background already; end one with process_manager first")
 
-// start runs a command beside the conversation. It outlives the call and the
-// turn, and ends by itself, by kill, or with the session.
-func (b *Background) start(exec sandbox.Executor, cmd *sandbox.Command, text string) (*job, error) {
+// start runs a command text beside the conversation. It outlives the call and
+// the turn, and ends by itself, by kill, or with the session.
+func (b *Background) start(call *tool.Call, text string) (*job, error) {
+	env := call.Env
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -74,9 +92,9 @@ func (b *Background) start(exec sandbox.Executor, cmd *sandbox.Command, text str
 	if running >= maxRunning {
 		return nil, errTooMany
 	}
-	c := *cmd
-	c.Timeout = backgroundTime
-	p, err := exec.Start(context.Background(), &c)
+	p, err := env.Exec.Start(context.Background(), &sandbox.Command{
+		Argv: []string{"bash", "-c", text}, Dir: env.Workspace.Root(), Env: commandEnv(call), Timeout: backgroundTime,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +102,15 @@ func (b *Background) start(exec sandbox.Executor, cmd *sandbox.Command, text str
 	b.last++
 	j := &job{
 		id: "b" + strconv.Itoa(b.last), text: text, pid: p.Pid(), process: p, began: b.clock.Now(),
-		streams: [2]*screen{newScreen(logLimit), newScreen(logLimit)}, ended: make(chan struct{}),
+		notes: env.Notes, ended: make(chan struct{}), told: make(chan struct{}),
+	}
+	for i := range j.streams {
+		j.streams[i] = newScreen(logLimit)
+		j.streams[i].lines = &splitter{log: &j.log}
 	}
 	b.jobs = append(b.jobs, j)
 	b.forget()
-	go j.watch(b.clock)
+	go j.attend(b.clock)
 	return j, nil
 }
 
@@ -110,8 +132,8 @@ func (b *Background) forget() {
 	}
 }
 
-// watch keeps what the command prints until it has ended.
-func (j *job) watch(clock core.Clock) {
+// attend keeps what the command prints until it has ended, and tells of that.
+func (j *job) attend(clock core.Clock) {
 	var wg sync.WaitGroup
 	for i, r := range []io.Reader{j.process.Stdout(), j.process.Stderr()} {
 		wg.Go(func() { j.keep(i, r) })
@@ -120,6 +142,8 @@ func (j *job) watch(clock core.Clock) {
 	wg.Wait()
 	j.result, j.endedAt = res, clock.Now()
 	close(j.ended)
+	j.announce()
+	close(j.told)
 }
 
 func (j *job) keep(stream int, r io.Reader) {
@@ -130,9 +154,12 @@ func (j *job) keep(stream int, r io.Reader) {
 		j.streams[stream].write(buf[:n])
 		j.mu.Unlock()
 		if err != nil {
-			return
+			break
 		}
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.streams[stream].finish()
 }
 
 func (j *job) over() bool {
@@ -178,6 +205,7 @@ func (b *Background) list() []*job {
 
 // kill ends a job and waits for its end: TERM to its group, KILL after 2 s.
 func (j *job) kill(ctx context.Context) error {
+	j.known.Store(true)
 	j.process.Kill()
 	select {
 	case <-j.ended:
@@ -191,11 +219,14 @@ func (j *job) kill(ctx context.Context) error {
 // until ctx ends.
 func (b *Background) EndAll(ctx context.Context) {
 	for _, j := range b.list() {
+		j.known.Store(true)
+		j.silent.Store(true)
+		j.unwatch()
 		j.process.Kill()
 	}
 	for _, j := range b.list() {
 		select {
-		case <-j.ended:
+		case <-j.told:
 		case <-ctx.Done():
 			return
 		}
@@ -208,6 +239,14 @@ func (b *Background) Close(ctx context.Context) {
 	b.closed = true
 	b.mu.Unlock()
 	b.EndAll(ctx)
+}
+
+// shown is state for the model, which then knows of an end.
+func (j *job) shown(now time.Time) string {
+	if j.over() {
+		j.known.Store(true)
+	}
+	return j.state(now)
 }
 
 // state says in words how a job stands.

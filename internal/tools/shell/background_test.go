@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"garuda/internal/core"
-	"garuda/internal/testkit"
 	"garuda/internal/tool"
 )
 
-// backgroundTools are bash, process_manager and sleep over real processes.
+// backgroundTools are bash, process_manager, monitor and sleep over real processes.
 func backgroundTools(t *testing.T) (*tool.Env, *Background, map[string]tool.Tool) {
 	t.Helper()
 	env := hostEnv(t)
@@ -141,40 +140,6 @@ func TestBackgroundOutlivesItsCall(t *testing.T) {
 	}
 	if _, err := do(t, env, tools["bash"], map[string]any{"command": "true", "run_in_background": true}); err == nil {
 		t.Error("a command was started after the end")
-	}
-}
-
-func TestSleepEndsWithABackgroundCommand(t *testing.T) {
-	env, b, tools := backgroundTools(t)
-	clock := testkit.NewClock()
-	b.clock = clock
-	root := env.Workspace.Root()
-	if err := syscall.Mkfifo(filepath.Join(root, "go"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	must(t, env, tools["bash"], map[string]any{"command": "read x < go; exit 3", "run_in_background": true})
-	got := make(chan string, 1)
-	slept := func(seconds int) {
-		text, err := do(t, env, tools["sleep"], map[string]any{"seconds": seconds})
-		got <- fmt.Sprint(text, err)
-	}
-	go slept(600)
-	if err := clock.WaitFor(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(root, "go"), []byte("x\n"), 0); err != nil {
-		t.Fatal(err)
-	}
-	if text := <-got; !strings.Contains(text, "b1 ended: exit code 3") {
-		t.Error(text)
-	}
-	go slept(1)
-	if err := clock.WaitFor(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	clock.Advance(time.Second)
-	if text := <-got; text != "Waited 1s.<nil>" {
-		t.Error(text)
 	}
 }
 

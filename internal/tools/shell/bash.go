@@ -48,7 +48,7 @@ func New(opt Options) []tool.Tool {
 	if opt.Background == nil {
 		return []tool.Tool{&bash{opt}}
 	}
-	return []tool.Tool{&bash{opt}, processManager{opt.Background}, sleep{opt.Background}}
+	return []tool.Tool{&bash{opt}, processManager{opt.Background}, monitor{opt.Background}, sleep{}}
 }
 
 type bash struct{ opt Options }
@@ -92,22 +92,31 @@ type bashCall struct {
 	mayStay bool
 }
 
+// commandText is a command as it will be run, without a cd into the root before it.
+func commandText(command string, env *tool.Env) (text string, strippedCd bool, err error) {
+	if env.Exec == nil {
+		return "", false, errors.New("no commands can be run in this session; use the file tools")
+	}
+	text, strippedCd = stripCd(strings.TrimLeft(command, " \t\r\n"), env.Workspace.Root())
+	switch {
+	case text == "":
+		return "", false, errors.New("the command is empty")
+	case strings.ContainsRune(text, 0):
+		return "", false, errors.New("the command holds a NUL character, which no program can be given")
+	case len(text) > maxCommand:
+		return "", false, fmt.Errorf("the command has %d bytes, and the system takes at most %d; write a script with write_file and run that", len(text), maxCommand)
+	}
+	return text, strippedCd, nil
+}
+
 func (b *bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
 	var in bashInput
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, fmt.Errorf("read the input: %w", err)
 	}
-	if env.Exec == nil {
-		return nil, errors.New("no commands can be run in this session; use the file tools")
-	}
-	text, stripped := stripCd(strings.TrimLeft(in.Command, " \t\r\n"), env.Workspace.Root())
-	switch {
-	case text == "":
-		return nil, errors.New("the command is empty")
-	case strings.ContainsRune(text, 0):
-		return nil, errors.New("the command holds a NUL character, which no program can be given")
-	case len(text) > maxCommand:
-		return nil, fmt.Errorf("the command has %d bytes, and the system takes at most %d; write a script with write_file and run that", len(text), maxCommand)
+	text, stripped, err := commandText(in.Command, env)
+	if err != nil {
+		return nil, err
 	}
 	timeoutMs := min(cmp.Or(in.TimeoutMs, env.CommandTimeoutMs, defaultTimeoutMs), maxTimeoutMs)
 	return &tool.Plan{
@@ -177,15 +186,13 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 // inBackground starts the command and returns at once.
 func (b *bash) inBackground(call *tool.Call, plan *bashCall) (*tool.Output, error) {
 	env := call.Env
-	j, err := b.opt.Background.start(env.Exec, &sandbox.Command{
-		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
-	}, plan.text)
+	j, err := b.opt.Background.start(call, plan.text)
 	if err != nil {
 		return nil, err
 	}
 	return &tool.Output{
-		Text: fmt.Sprintf("Started in the background as %s (pid %d). process_manager shows its output and ends it; it ends with the session, "+
-			"and after %s at the latest.", j.id, j.pid, core.Span(backgroundTime)),
+		Text: fmt.Sprintf("Started in the background as %s (pid %d). monitor waits for a line of it, process_manager shows its output and ends it; "+
+			"you are told when it ends, with the session and after %s at the latest.", j.id, j.pid, core.Span(backgroundTime)),
 		Summary: "in the background, " + j.id, Executor: env.Exec.Name(), Isolation: string(env.Exec.Isolation()),
 	}, nil
 }

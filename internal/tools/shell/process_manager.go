@@ -95,18 +95,23 @@ func (m processManager) list(now time.Time) *tool.Output {
 
 // line is a job on one line.
 func (j *job) line(now time.Time) string {
+	return fmt.Sprintf("%s  pid %d  %s  %s", j.id, j.pid, j.shown(now), j.brief())
+}
+
+// brief is the command's text on one line, cut.
+func (j *job) brief() string {
 	text := strings.Join(strings.Fields(j.text), " ")
 	const most = 120
 	if r := []rune(text); len(r) > most {
 		text = string(r[:most]) + "…"
 	}
-	return fmt.Sprintf("%s  pid %d  %s  %s", j.id, j.pid, j.state(now), text)
+	return text
 }
 
 func (j *job) logs(in *managerInput, now time.Time) *tool.Output {
 	n := cmp.Or(in.Lines, defaultLogLines)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", j.id, j.state(now))
+	fmt.Fprintf(&b, "%s: %s\n", j.id, j.shown(now))
 	empty := true
 	for i, name := range [2]string{"stdout", "stderr"} {
 		if in.Stream != "" && in.Stream != name {

@@ -58,7 +58,7 @@ func writeStream(b *strings.Builder, name, head, tail string, cut int64) int {
 	}
 	text = strings.TrimSuffix(text, "\n")
 	lines := strings.Count(text, "\n") + 1
-	for _, tag := range []string{"stdout", "stderr"} {
+	for _, tag := range []string{"stdout", "stderr", "output"} {
 		text = strings.ReplaceAll(text, "</"+tag+">", `<\/`+tag+">")
 	}
 	fmt.Fprintf(b, "<%s>\n%s\n</%s>\n", name, text, name)

@@ -43,7 +43,7 @@ func (b *Background) Stop(ctx context.Context, id string) (said string, err erro
 		return "", err
 	}
 	if j.over() {
-		return j.id + " had ended already: " + j.state(b.clock.Now()) + ".", nil
+		return j.id + " had ended already: " + j.shown(b.clock.Now()) + ".", nil
 	}
 	if err := j.kill(ctx); err != nil {
 		return "", fmt.Errorf("end %s: %w", j.id, err)

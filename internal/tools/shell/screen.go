@@ -26,6 +26,8 @@ const maxSequence = 4 << 10
 // the like vanish. It keeps the beginning and the end, in bounded memory.
 type screen struct {
 	kept sandbox.Keeper
+	// lines gets what is settled too; may be nil.
+	lines *splitter
 	// line is the unfinished line while it only grew.
 	line []byte
 	// cells is the line once the cursor went back in it, at column col; nil before.
@@ -96,17 +98,17 @@ func (s *screen) print(b []byte) {
 		}
 		s.overwrite(b[:end])
 		s.flush()
-		s.kept.Add(newline)
+		s.settle(newline)
 		b = b[end+1:]
 	}
 	if end := bytes.LastIndexByte(b, '\n'); end >= 0 {
 		s.flush()
-		s.kept.Add(b[:end+1])
+		s.settle(b[:end+1])
 		b = b[end+1:]
 	}
 	if len(s.line)+len(b) > maxLine {
 		s.flush()
-		s.kept.Add(b)
+		s.settle(b)
 		return
 	}
 	s.line = append(s.line, b...)
@@ -136,7 +138,7 @@ func (s *screen) overwrite(b []byte) {
 		s.col++
 		if s.col > maxLine {
 			s.flush()
-			s.kept.Add(b)
+			s.settle(b)
 			return
 		}
 	}
@@ -158,13 +160,29 @@ func (s *screen) move(col int) {
 	s.col, s.part = min(col, max(maxColumn, len(s.cells))), nil
 }
 
+// settle keeps what will not change any more.
+func (s *screen) settle(b []byte) {
+	s.kept.Add(b)
+	if s.lines != nil {
+		s.lines.write(b)
+	}
+}
+
+// finish settles what stands on the stream's last line.
+func (s *screen) finish() {
+	s.flush()
+	if s.lines != nil {
+		s.lines.finish()
+	}
+}
+
 // flush ends what can be written over.
 func (s *screen) flush() {
 	if s.cells != nil {
-		s.kept.Add([]byte(string(s.cells)))
+		s.settle([]byte(string(s.cells)))
 		s.cells, s.col, s.part = nil, 0, nil
 	}
-	s.kept.Add(s.line)
+	s.settle(s.line)
 	s.line = s.line[:0]
 }
 

@@ -15,7 +15,7 @@ import (
 //go:embed sleep.md
 var sleepDescription string
 
-type sleep struct{ background *Background }
+type sleep struct{}
 
 type sleepInput struct {
 	Seconds int `json:"seconds"`
@@ -38,48 +38,33 @@ func (sleep) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.
 	return &tool.Plan{Label: fmt.Sprintf("%d s", in.Seconds), ReadOnly: true, Parallel: true, Input: in}, nil
 }
 
-func (s sleep) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
+// errSlept ends a sleep that nothing has ended before.
+var errSlept = errors.New("slept long enough")
+
+func (sleep) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*sleepInput)
 	if !ok {
 		return nil, errors.New("the plan is of another tool")
 	}
-	clock := s.background.clock
+	clock := c.Env.Clock
 	began := clock.Now()
-	wake := make(chan string, 1)
-	quit := make(chan struct{})
-	defer close(quit)
-	for _, j := range s.background.list() {
-		if j.over() {
-			continue
-		}
-		go func() {
-			select {
-			case <-j.ended:
-				select {
-				case wake <- j.id:
-				default: // something else was quicker
-				}
-			case <-quit:
-			}
-		}()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer clock.AfterFunc(time.Duration(in.Seconds)*time.Second, func() { cancel(errSlept) })()
+	var why string
+	var err error
+	if notes := c.Env.Notes; notes != nil {
+		why, err = notes.Next(ctx)
+	} else { // nothing happens beside the call
+		<-ctx.Done()
+		err = context.Cause(ctx)
 	}
-	stop := clock.AfterFunc(time.Duration(in.Seconds)*time.Second, func() {
-		select {
-		case wake <- "":
-		default: // something else was quicker
-		}
-	})
-	defer stop()
-	select {
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	case id := <-wake:
-		text := fmt.Sprintf("Waited %s.", age(clock.Now().Sub(began)))
-		if id != "" {
-			if j, err := s.background.get(id); err == nil {
-				text += " " + id + " ended: " + j.state(clock.Now()) + "."
-			}
-		}
-		return &tool.Output{Text: text, Summary: strings.TrimSuffix(text, ".")}, nil
+	if err != nil && !errors.Is(err, errSlept) {
+		return nil, err
 	}
+	text := "Waited " + age(clock.Now().Sub(began))
+	if why != "" {
+		text += ", and not longer: " + why
+	}
+	return &tool.Output{Text: text + ".", Summary: text}, nil
 }
