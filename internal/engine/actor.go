@@ -65,7 +65,7 @@ func newActor(s *Session) *actor {
 	a.beginTools()
 	a.conv.blind = isBlind(s.cfg.Model.Info())
 	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
-	a.journal = &recorder{publish: s.log.publish, open: s.cfg.OpenJournal}
+	a.journal = &recorder{publish: s.log.publish, seen: s.outline.add, open: s.cfg.OpenJournal}
 	a.totals.Cost.Known = true // of nothing
 	if h := s.cfg.History; h != nil {
 		a.restore(h)
@@ -78,6 +78,7 @@ func newActor(s *Session) *actor {
 
 // restore takes up what a resumed journal holds.
 func (a *actor) restore(h *session.History) {
+	a.s.outline.begin(&h.Outline)
 	unseen := a.conv.replace(h.Messages)
 	info := a.s.cfg.Model.Info()
 	a.fresh = h.Model != info.Spec && len(h.Messages) > 0
@@ -133,6 +134,7 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 		p.Env.Consult = consult{s: a.s, agent: p.Agent}
 	}
 	p.Env.Notes = sessionNotes{a.s}
+	p.Env.Briefer = a.s
 	p.NotLoaded = a.s.tools.waits
 	var once sync.Once
 	p.AuditFailed = func(err error) {

@@ -121,6 +121,7 @@ type Session struct {
 	mailbox chan func(*actor)
 	done    chan struct{}
 	running runningCalls
+	outline outline
 	tools   *toolList
 	notes   pending
 	// closeErr is set before done is closed.

@@ -12,7 +12,9 @@ import (
 // the session goes on in memory: that is said once, and kept for the end.
 type recorder struct {
 	publish func(Event)
-	open    func() (Journal, error)
+	// seen is told of each record, also where none is kept; may be nil.
+	seen func(session.Record)
+	open func() (Journal, error)
 
 	flushing sync.WaitGroup
 
@@ -22,6 +24,9 @@ type recorder struct {
 }
 
 func (r *recorder) append(rec session.Record) {
+	if r.seen != nil {
+		r.seen(rec)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.journal == nil {

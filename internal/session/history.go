@@ -48,6 +48,8 @@ type History struct {
 	Notes   []Note // that no user message has taken along yet
 	Denials []DenialRecord
 	Grants  []GrantRecord
+	// Outline is what the session was about so far.
+	Outline Outline
 	// LastEnd is how the last turn ended; empty when it was cut off.
 	LastEnd core.TurnEnd
 	// Updated is the time of the newest record.
@@ -67,6 +69,7 @@ func rebuild(id, file string, l *loaded) *History {
 	for _, r := range l.records {
 		mends = append(mends, h.apply(r)...)
 		totals.add(r.rec)
+		h.Outline.Add(r.rec)
 		h.Updated = r.env.T
 	}
 	h.Turns, h.Steps, h.Usage, h.Cost = totals.Turns, totals.Steps, totals.Usage, totals.Cost

@@ -74,6 +74,11 @@ type CallInfo struct {
 	Denied    bool   `json:"denied,omitempty"`
 	Executor  string `json:"executor,omitempty"`
 	Isolation string `json:"isolation,omitempty"`
+	// Files are what the call changed by way of a file tool, root-relative slash
+	// paths where they lie in the root.
+	Files []string `json:"files,omitempty"`
+	// Todos is the whole list of steps, where the call has set it; an empty one ends it.
+	Todos []core.Todo `json:"todos,omitzero"`
 }
 
 // ToolResults is the user message that answers an assistant's calls; behind the

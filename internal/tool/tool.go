@@ -115,6 +115,8 @@ type Output struct {
 	Executor, Isolation string
 	// Diff is a unified diff of what was written, for a person; may be empty.
 	Diff string
+	// Todos is the whole list of steps, where the call has set it; not nil then.
+	Todos []core.Todo
 	// Load names deferred tools that the session is to add to its list; tool_search
 	// sets it.
 	Load []string
