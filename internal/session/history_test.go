@@ -44,7 +44,7 @@ func TestRoundTrip(t *testing.T) {
 		Turns:  2, Steps: 4, Context: 15, Model: "anthropic/a", Told: "anthropic/a", Mode: "plan", Title: "A title", Prompt: "prompt 1",
 		Notes: []Note{{Text: "later", Kind: "undo"}}, Denials: []DenialRecord{{CallID: "d", Tool: "bash", Target: "rm x"}},
 		Outline: Outline{First: "prompt 1", Newest: "prompt 2", Answers: []string{"done", "done"}},
-		Grants: []GrantRecord{{CallID: "g", Tool: "bash", Choice: "once"}}, LastEnd: core.EndDone, LastSeq: 17,
+		Grants:  []GrantRecord{{CallID: "g", Tool: "bash", Choice: "once"}}, LastEnd: core.EndDone, LastSeq: 17,
 		Updated: time.Date(2026, 1, 1, 12, 0, 17, 0, time.UTC),
 	}, h); d != "" {
 		t.Error(d)
