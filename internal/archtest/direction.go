@@ -19,7 +19,7 @@ func layers() [][]string {
 		{
 			"internal/sandbox", "internal/proc", "internal/workspace", "internal/snapshot", "internal/state",
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
-			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture",
+			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf",
 		},
 		{"internal/nearest", "internal/userfile"},
 		{"internal/core"},

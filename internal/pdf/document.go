@@ -75,11 +75,20 @@ type pageObject struct {
 	resources any
 }
 
+// HeadSize is how many first bytes of a file decide whether it is a PDF document.
+const HeadSize = 1024
+
+// Is reports whether a file that begins so is a PDF document; at most blanks
+// may stand before its mark, so that a text that speaks of one is none.
+func Is(head []byte) bool {
+	head = bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
+	return bytes.HasPrefix(bytes.TrimLeft(head[:min(len(head), HeadSize)], "\r\n\t \x00"), []byte("%PDF-"))
+}
+
 // Open finds the pages of a document, of which data are the bytes. The document
 // keeps data, and works until ctx ends.
 func Open(ctx context.Context, data []byte) (*Document, error) {
-	const within = 1024
-	at := bytes.Index(data[:min(len(data), within)], []byte("%PDF-"))
+	at := bytes.Index(data[:min(len(data), HeadSize)], []byte("%PDF-"))
 	if at < 0 {
 		return nil, ErrNotPDF
 	}

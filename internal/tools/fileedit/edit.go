@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"garuda/internal/pdf"
 	"garuda/internal/tool"
 	"garuda/internal/tools/fileread"
 	"garuda/internal/workspace"
@@ -108,6 +109,9 @@ func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, err
 // readForEdit decodes a file that is to be edited. What was never read in this
 // session is refused: the model would edit what it believes and not what is there.
 func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edited, error) {
+	if pdf.Is(was.Raw) {
+		return nil, fmt.Errorf("%s is a PDF document, which cannot be edited as text; change what it was made from, and make it anew", p.Rel)
+	}
 	state := env.Tracker.Status(p.Real, was.Snapshot)
 	if state == workspace.Unread {
 		return nil, fmt.Errorf("%s was not read in this session; read the part you want to change with read_file first", p.Rel)

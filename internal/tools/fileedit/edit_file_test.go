@@ -305,3 +305,9 @@ func BenchmarkEditFile(b *testing.B) {
 		}
 	}
 }
+
+// A PDF that has no NUL in its beginning looks like text, and an edit would break it.
+func TestEditRefusesPDF(t *testing.T) {
+	env := newEnv(t, map[string]string{"a.pdf": "%PDF-1.4\n1 0 obj (old) endobj\n"})
+	wantError(t, env, editFile{}, args{"path": "a.pdf", "old_string": "old", "new_string": "new"}, "a.pdf is a PDF document, which cannot be edited as text")
+}

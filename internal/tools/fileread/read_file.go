@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"garuda/internal/notebook"
+	"garuda/internal/pdf"
 	"garuda/internal/picture"
 	"garuda/internal/tool"
 	"garuda/internal/workspace"
@@ -31,12 +32,14 @@ type readInput struct {
 	Path   string `json:"path" jsonschema:"relative to the root, or absolute"`
 	Offset *int   `json:"offset,omitempty" jsonschema:"first line, from 1"`
 	Limit  *int   `json:"limit,omitempty" jsonschema:"lines, at most 2000"`
+	Pages  string `json:"pages,omitempty" jsonschema:"of a PDF: 3 or 1-5, at most 20"`
 }
 
 const readSchema = `{"type":"object","properties":{` +
 	`"path":{"type":"string","description":"relative to the root, or absolute"},` +
 	`"offset":{"type":"integer","minimum":1,"description":"first line, from 1"},` +
-	`"limit":{"type":"integer","minimum":1,"description":"lines, at most 2000"}},` +
+	`"limit":{"type":"integer","minimum":1,"description":"lines, at most 2000"},` +
+	`"pages":{"type":"string","description":"of a PDF: 3 or 1-5, at most 20"}},` +
 	`"required":["path"],"additionalProperties":false}`
 
 func (readFile) Spec() *tool.Spec {
@@ -52,6 +55,8 @@ type readCall struct {
 	// lines is the range asked for; explicit says that the call named one.
 	lines    workspace.Lines
 	explicit bool
+	// pages are those of a PDF that were asked for; nil when none were.
+	pages []pageRange
 	// spilled: the path is absolute in the folder of spilled command output.
 	spilled string
 }
@@ -70,6 +75,11 @@ func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 		limit = min(max(1, *in.Limit), maxLines)
 	}
 	call.lines.To = call.lines.From + limit - 1
+	if in.Pages != "" {
+		if call.pages, err = parsePages(in.Pages); err != nil {
+			return nil, err
+		}
+	}
 	plan := &tool.Plan{ReadOnly: true, Parallel: true, Input: call}
 	path, err := env.Workspace.Resolve(in.Path)
 	var outside *workspace.OutsideError
@@ -127,10 +137,19 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 	c, err := w.ReadFile(p)
 	var large *workspace.TooLargeError
 	if errors.As(err, &large) {
+		if out, err := call.largePDF(ctx, env, w, p); out != nil || err != nil {
+			return out, err
+		}
 		return call.window(ctx, env, w, p)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if pdf.Is(c.Raw) {
+		return call.pdf(ctx, env, p, c.Raw, c.Snapshot)
+	}
+	if call.pages != nil {
+		return nil, noPages(p)
 	}
 	isPicture := picture.MediaType(c.Raw) != ""
 	if workspace.IsBinary(c.Raw) && !isPicture {
@@ -159,6 +178,11 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 	page.add(text.LF)
 	env.Tracker.Record(p.Real, workspace.Read{Snapshot: c.Snapshot, Asked: call.lines, Got: page.whole, Total: total})
 	return page.output(p.Rel, text.Style, text.Broken, total), nil
+}
+
+// noPages refuses pages of what is no PDF.
+func noPages(p workspace.Path) error {
+	return fmt.Errorf("%s is no PDF document, and only those have pages: use offset and limit", p.Rel)
 }
 
 func binaryError(p workspace.Path, head []byte, size int64) error {

@@ -23,7 +23,7 @@ type readManyInput struct {
 }
 
 const readManySchema = `{"type":"object","properties":{"files":{"type":"array","minItems":1,"maxItems":20,"description":"at most 20",` +
-	`"items":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1}},` +
+	`"items":{"type":"object","properties":{"path":{"type":"string"},"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1},"pages":{"type":"string"}},` +
 	`"required":["path"],"additionalProperties":false}}},"required":["files"],"additionalProperties":false}`
 
 func (readManyFiles) Spec() *tool.Spec {

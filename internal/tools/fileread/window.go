@@ -15,6 +15,9 @@ import (
 
 // window reads some lines of a file that is too large to be held in memory.
 func (call *readCall) window(ctx context.Context, env *tool.Env, w *workspace.Workspace, p workspace.Path) (*tool.Output, error) {
+	if call.pages != nil {
+		return nil, noPages(p)
+	}
 	f, err := w.Open(p)
 	if err != nil {
 		return nil, err
