@@ -269,7 +269,7 @@ func readResult(reply *wire.Reply, emit func(llm.Event)) (*llm.Response, error) 
 				Error   json.RawMessage `json:"error"`
 			} `json:"result"`
 		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		if err := wire.Decode(lines.Bytes(), &line); err != nil {
 			if bytes.HasSuffix(data, lines.Bytes()) { // without the newline that ends every line
 				return nil, reply.Cut("the results were complete")
 			}

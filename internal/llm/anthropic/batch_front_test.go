@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"garuda/internal/llm/sse"
+	"garuda/internal/llm/wire"
 )
 
 // batchFront makes of a server that streams an answer one that takes batches:
@@ -169,7 +170,7 @@ func resultLine(stream []byte) string {
 			break
 		}
 		var object foldedEvent
-		if err := json.Unmarshal(ev.Data, &object); err != nil {
+		if err := wire.Decode(ev.Data, &object); err != nil {
 			return open + `{"type":"succeeded","message":` + strings.ReplaceAll(string(ev.Data), "\n", " ") + "}}\n"
 		}
 		if string(ev.Name) == "error" || object.Type == "" {

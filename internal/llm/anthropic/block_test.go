@@ -250,7 +250,7 @@ func TestUsageInDetail(t *testing.T) {
 				frame(`{"type":"message_start","message":{"id":"m","usage":%s}}`, tt.start),
 				frame(`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":%s}`, tt.end),
 				frame(`{"type":"message_stop"}`))
-			if r.Resp.Usage != tt.want || !r.Resp.UsageReported {
+			if r.Resp.Usage != tt.want || r.Resp.UsageReported != (tt.want != core.Usage{}) {
 				t.Errorf("%+v, want %+v", r.Resp.Usage, tt.want)
 			}
 		})

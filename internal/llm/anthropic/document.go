@@ -12,13 +12,13 @@ import (
 func (a *answer) document(data []byte) (*llm.Response, error) {
 	var msg struct {
 		Type       string            `json:"type"`
-		ID         string            `json:"id"`
-		Model      string            `json:"model"`
+		ID         wire.Word         `json:"id"`
+		Model      wire.Word         `json:"model"`
 		Content    []json.RawMessage `json:"content"`
-		StopReason string            `json:"stop_reason"`
+		StopReason wire.Word         `json:"stop_reason"`
 		Usage      wire.Maybe[usage] `json:"usage"`
 	}
-	if err := json.Unmarshal(data, &msg); err != nil || msg.Type != "message" {
+	if err := wire.Decode(data, &msg); err != nil || msg.Type != "message" {
 		if wire.HoldsError(data) {
 			return nil, a.reply.Failure(data)
 		}
@@ -27,10 +27,10 @@ func (a *answer) document(data []byte) (*llm.Response, error) {
 	if msg.StopReason == "" {
 		return nil, a.reply.Protocol("the server ended its answer without a stop reason")
 	}
-	a.resp.ID, a.resp.Model, a.resp.RawStop = msg.ID, msg.Model, msg.StopReason
+	a.resp.ID, a.resp.Model, a.resp.RawStop = string(msg.ID), string(msg.Model), string(msg.StopReason)
 	a.count(msg.Usage.Value)
 	for i, raw := range msg.Content {
-		if err := a.start(&event{Index: i, ContentBlock: raw}, raw); err != nil {
+		if err := a.start(&event{Index: wire.Index(i), ContentBlock: raw}, raw); err != nil {
 			return nil, err
 		}
 		a.blocks[i].close(a.emit)

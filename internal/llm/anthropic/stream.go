@@ -15,11 +15,11 @@ import (
 type event struct {
 	Type    string `json:"type"`
 	Message struct {
-		ID    string            `json:"id"`
-		Model string            `json:"model"`
+		ID    wire.Word         `json:"id"`
+		Model wire.Word         `json:"model"`
 		Usage wire.Maybe[usage] `json:"usage"`
 	} `json:"message"`
-	Index        int               `json:"index"`
+	Index        wire.Index        `json:"index"`
 	ContentBlock json.RawMessage   `json:"content_block"`
 	Delta        json.RawMessage   `json:"delta"`
 	Usage        wire.Maybe[usage] `json:"usage"`
@@ -50,6 +50,7 @@ type answer struct {
 	emit   func(llm.Event)
 	resp   llm.Response
 	blocks []*block // by index; nil where a server left one out
+	unread bool     // some count of the usage is no number
 }
 
 // afterStop is how long the end of the stream may take once the answer is there.
@@ -79,17 +80,17 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 		return a.Complete(), nil // a habit of compatible servers
 	}
 	var ev event
-	if err := json.Unmarshal(sev.Data, &ev); err != nil {
+	if err := wire.Decode(sev.Data, &ev); err != nil {
 		return false, a.reply.BadEvent(sev.Data, err)
 	}
 	switch ev.Type {
 	case "message_start":
-		a.resp.ID, a.resp.Model = ev.Message.ID, ev.Message.Model
+		a.resp.ID, a.resp.Model = string(ev.Message.ID), string(ev.Message.Model)
 		a.count(ev.Message.Usage.Value)
 	case "content_block_start":
 		return false, a.start(&ev, sev.Data)
 	case "content_block_delta":
-		b := a.block(ev.Index)
+		b := a.block(int(ev.Index))
 		if b == nil || b.closed {
 			return false, a.reply.Protocol("the server sent more of block %d, which is not open", ev.Index)
 		}
@@ -97,13 +98,13 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 			return false, a.reply.BadEvent(sev.Data, err)
 		}
 	case "content_block_stop":
-		if b := a.block(ev.Index); b != nil {
+		if b := a.block(int(ev.Index)); b != nil {
 			b.close(a.emit)
 		}
 	case "message_delta":
 		a.count(ev.Usage.Value)
 		var d struct {
-			StopReason string `json:"stop_reason"`
+			StopReason wire.Word `json:"stop_reason"`
 		}
 		if len(ev.Delta) > 0 {
 			if err := json.Unmarshal(ev.Delta, &d); err != nil {
@@ -114,7 +115,7 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 			if a.resp.RawStop == "" {
 				a.reply.Patience(afterStop)
 			}
-			a.resp.RawStop = d.StopReason
+			a.resp.RawStop = string(d.StopReason)
 		}
 	case "message_stop":
 		if a.resp.RawStop == "" {
@@ -132,20 +133,21 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 }
 
 func (a *answer) start(ev *event, data []byte) error {
-	if ev.Index < 0 || ev.Index > maxBlocks {
-		return a.reply.Protocol("the server sent a block with the index %d", ev.Index)
+	index := int(ev.Index)
+	if index < 0 || index > maxBlocks {
+		return a.reply.Protocol("the server sent a block with the index %d", index)
 	}
-	if a.block(ev.Index) != nil {
-		return a.reply.Protocol("the server began block %d twice", ev.Index)
+	if a.block(index) != nil {
+		return a.reply.Protocol("the server began block %d twice", index)
 	}
 	b, err := newBlock(ev.ContentBlock)
 	if err != nil {
 		return a.reply.BadEvent(data, err)
 	}
-	for len(a.blocks) <= ev.Index {
+	for len(a.blocks) <= index {
 		a.blocks = append(a.blocks, nil)
 	}
-	a.blocks[ev.Index] = b
+	a.blocks[index] = b
 	b.begin(a.emit)
 	return nil
 }
@@ -167,6 +169,10 @@ func (a *answer) count(u *usage) {
 	}
 	set := func(to *int, from *wire.Count) bool {
 		if from == nil {
+			return false
+		}
+		if *from == wire.Unread {
+			a.unread = true
 			return false
 		}
 		*to = int(*from)
@@ -196,6 +202,9 @@ func (a *answer) response() *llm.Response {
 		if cb, ok := b.core(); ok {
 			msg.Blocks = append(msg.Blocks, cb)
 		}
+	}
+	if a.unread {
+		a.resp.Usage, a.resp.UsageReported = core.Usage{}, false
 	}
 	a.resp.Message = msg
 	a.resp.Stop = stopReason(a.resp.RawStop)

@@ -21,7 +21,7 @@ type events struct {
 	src     io.ReadCloser
 	in      *bufio.Reader
 	decoder *eventstream.Decoder
-	left    int // how many bytes may still come
+	left    int    // how many bytes may still come
 	payload []byte // reused from message to message
 	out     []byte // what of the last message is still to be read
 	buf     []byte // what out is a part of

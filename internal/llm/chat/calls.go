@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,14 @@ import (
 
 // callDelta is a piece of a call, or a whole one.
 type callDelta struct {
-	Index    *int            `json:"index"`
-	ID       string          `json:"id"`
+	Index    *wire.Index     `json:"index"`
+	ID       wire.Word       `json:"id"`
 	Function functionDelta   `json:"function"`
 	Extra    json.RawMessage `json:"extra_content"` // Gemini: what binds thinking to the call
 }
 
 type functionDelta struct {
-	Name      string    `json:"name"`
+	Name      wire.Word `json:"name"`
 	Arguments arguments `json:"arguments"`
 }
 
@@ -35,6 +36,11 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	}
 	return a.Text.UnmarshalJSON(b)
 }
+
+// maxCalls bounds the calls of one answer. Each piece is looked for among them.
+const maxCalls = 10_000
+
+var errManyCalls = errors.New("more than 10,000 calls in one answer")
 
 // calls joins pieces into calls.
 type calls struct {
@@ -52,6 +58,7 @@ type call struct {
 	id      string // the id that is used, once it is announced
 	name    string
 	input   strings.Builder
+	shape   shape
 	first   string // the first piece of input
 	last    string // the last one
 	runes   wire.Runes
@@ -59,19 +66,25 @@ type call struct {
 	started bool
 }
 
-func (c *calls) add(d *callDelta) {
+func (c *calls) add(d *callDelta) error {
+	if d.Index != nil && *d.Index < 0 {
+		d.Index = nil
+	}
 	k := c.find(d)
 	if k == nil {
-		k = &call{index: len(c.list), given: d.ID}
+		if len(c.list) >= maxCalls {
+			return errManyCalls
+		}
+		k = &call{index: len(c.list), given: string(d.ID)}
 		if d.Index != nil {
-			k.index = *d.Index
+			k.index = int(*d.Index)
 		}
 		c.list = append(c.list, k)
 	}
 	if k.given == "" {
-		k.given = d.ID
+		k.given = string(d.ID)
 	}
-	k.addName(d.Function.Name, c.tools)
+	k.addName(string(d.Function.Name), c.tools)
 	if present(d.Extra) {
 		k.opaque = `{"extra_content":` + string(d.Extra) + `}`
 	}
@@ -80,6 +93,7 @@ func (c *calls) add(d *callDelta) {
 			k.first = piece
 		}
 		k.input.WriteString(piece)
+		k.shape.push(piece)
 		k.last = piece
 	}
 	// The name may still be coming in pieces or last of all, and the id with the
@@ -87,21 +101,22 @@ func (c *calls) add(d *callDelta) {
 	if c.tools[k.name] && k.given != "" || k.input.Len() > 0 && k.name != "" {
 		c.start(k)
 	}
+	return nil
 }
 
 // find returns the call that a piece belongs to, nil for a new one. Pieces are
 // joined by index; servers that give none send the id, or whole calls.
 func (c *calls) find(d *callDelta) *call {
 	if d.Index == nil && d.ID == "" {
-		return c.continued(d.Function.Name)
+		return c.continued(string(d.Function.Name))
 	}
 	for i := len(c.list) - 1; i >= 0; i-- {
 		k := c.list[i]
 		switch {
-		case d.Index == nil && k.given == d.ID && !k.whole():
+		case d.Index == nil && k.given == string(d.ID) && !k.whole():
 			return k
-		case d.Index == nil || k.index != *d.Index:
-		case d.ID != "" && k.given != "" && d.ID != k.given && d.Function.Name != "" && k.endsBefore(d.Function.Name):
+		case d.Index == nil || k.index != int(*d.Index):
+		case d.ID != "" && k.given != "" && string(d.ID) != k.given && d.Function.Name != "" && k.endsBefore(string(d.Function.Name)):
 			return nil // a server that gives every call the same index
 		default:
 			return k
@@ -126,8 +141,40 @@ func (c *calls) continued(name string) *call {
 // whole reports whether the arguments are a JSON object already, so that nothing
 // can follow.
 func (k *call) whole() bool {
-	s := k.input.String()
-	return strings.HasSuffix(s, "}") && wire.IsObject(s)
+	if k.shape.closed && !k.shape.checked {
+		k.shape.checked, k.shape.valid = true, wire.IsObject(k.input.String())
+	}
+	return k.shape.closed && k.shape.valid
+}
+
+// shape follows the brackets of a JSON object that arrives in pieces, so that it is
+// checked as a whole once only, when the last one closes.
+type shape struct {
+	depth           int
+	quoted, escaped bool
+	closed          bool // the object ends with the last byte
+	checked, valid  bool
+}
+
+func (s *shape) push(piece string) {
+	s.closed, s.checked = false, false
+	for i := range len(piece) {
+		c := piece[i]
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case s.quoted && c == '\\':
+			s.escaped = true
+		case c == '"':
+			s.quoted = !s.quoted
+		case s.quoted:
+		case c == '{', c == '[':
+			s.depth++
+		case c == '}', c == ']':
+			s.depth--
+			s.closed = s.depth == 0 && i == len(piece)-1
+		}
+	}
 }
 
 // endsBefore reports whether a piece with another id and this name begins another

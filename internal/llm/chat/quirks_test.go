@@ -293,11 +293,12 @@ func TestUsages(t *testing.T) {
 		"Groq":       {[]string{llmtest.Data(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":9,"completion_tokens":2}}}`)}, core.Usage{Input: 9, Output: 2}, 0},
 		"each chunk": {[]string{chunk(`{"prompt_tokens":9,"completion_tokens":1}`), chunk(`{"prompt_tokens":9,"completion_tokens":2}`), finish("stop"), chunk(`{"prompt_tokens":0,"completion_tokens":0}`)}, core.Usage{Input: 9, Output: 2}, 0},
 		"null":       {[]string{chunk(`null`), finish("stop"), chunk(`{"prompt_tokens":9,"completion_tokens":2,"prompt_tokens_details":null,"completion_tokens_details":null}`)}, core.Usage{Input: 9, Output: 2}, 0},
-		"nonsense":   {[]string{finish("stop"), chunk(`{"prompt_tokens":10,"completion_tokens":-2,"prompt_tokens_details":{"cached_tokens":60}}`)}, core.Usage{CacheRead: 10}, 0},
+		"nonsense":   {[]string{finish("stop"), chunk(`{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":60}}`)}, core.Usage{CacheRead: 10, Output: 2}, 0},
+		"unreadable": {[]string{chunk(`{"prompt_tokens":9,"completion_tokens":2}`), finish("stop"), chunk(`{"prompt_tokens":10,"completion_tokens":-2,"cost":0.5}`)}, core.Usage{}, 0.5},
 	} {
 		s := server(t, llm.Quirks{}, append(append([]string{piece(`"content":"ok"`)}, tt.frames...), done)...)
 		r := llmtest.MustAsk(t, s.Model, hello())
-		if d := cmp.Diff(tt.want, r.Resp.Usage); d != "" || !r.Resp.UsageReported || r.Resp.BilledUSD != tt.billed {
+		if d := cmp.Diff(tt.want, r.Resp.Usage); d != "" || r.Resp.UsageReported != (tt.want != core.Usage{}) || r.Resp.BilledUSD != tt.billed {
 			t.Errorf("%s: %s, billed %v", name, d, r.Resp.BilledUSD)
 		}
 	}

@@ -1,9 +1,11 @@
 package chat
 
 import (
+	"errors"
 	"testing"
 
 	"garuda/internal/llm"
+	"garuda/internal/llm/wire"
 )
 
 // TestTenThousandCallsWithOneID takes minutes where each id is looked for from the
@@ -13,7 +15,10 @@ func TestTenThousandCallsWithOneID(t *testing.T) {
 		const n = 10_000
 		c := calls{emit: func(llm.Event) {}, taken: map[string]bool{id: true}}
 		for i := range n {
-			c.add(&callDelta{Index: &i, ID: id, Function: functionDelta{Name: "bash", Arguments: arguments{"{}"}}})
+			index := wire.Index(i)
+			if err := c.add(&callDelta{Index: &index, ID: wire.Word(id), Function: functionDelta{Name: "bash", Arguments: arguments{"{}"}}}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		c.finish()
 		seen := map[string]bool{id: true}
@@ -22,6 +27,9 @@ func TestTenThousandCallsWithOneID(t *testing.T) {
 				t.Fatalf("two calls have the id %s", b.ID)
 			}
 			seen[b.ID] = true
+		}
+		if err := c.add(&callDelta{ID: "one more", Function: functionDelta{Name: "bash"}}); !errors.Is(err, errManyCalls) {
+			t.Errorf("%v", err)
 		}
 		if len(seen) != n+1 {
 			t.Errorf("%d ids", len(seen))

@@ -21,22 +21,22 @@ const (
 
 // chunk is one event of the stream, or the whole of an answer that is not one.
 type chunk struct {
-	ID      string            `json:"id"`
-	Model   string            `json:"model"`
+	ID      wire.Word         `json:"id"`
+	Model   wire.Word         `json:"model"`
 	Choices []choice          `json:"choices"`
 	Usage   wire.Maybe[usage] `json:"usage"`
 	XGroq   struct {
 		Usage wire.Maybe[usage] `json:"usage"`
 	} `json:"x_groq"`
 	Error  json.RawMessage `json:"error"`
-	Object string          `json:"object"` // "error" in older vLLM, which has no member of that name
+	Object wire.Word       `json:"object"` // "error" in older vLLM, which has no member of that name
 }
 
 type choice struct {
-	Index        int               `json:"index"`
+	Index        wire.Index        `json:"index"`
 	Delta        delta             `json:"delta"`
 	Message      *delta            `json:"message"`
-	FinishReason string            `json:"finish_reason"`
+	FinishReason wire.Word         `json:"finish_reason"`
 	Usage        wire.Maybe[usage] `json:"usage"` // Moonshot
 	Error        json.RawMessage   `json:"error"` // OpenRouter
 }
@@ -180,7 +180,7 @@ func (a *answer) document() error {
 
 func (a *answer) take(data []byte) error {
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := wire.Decode(data, &c); err != nil {
 		if wire.HoldsError(data) {
 			return a.reply.Failure(data)
 		}
@@ -190,16 +190,16 @@ func (a *answer) take(data []byte) error {
 		return a.reply.Failure(data)
 	}
 	if a.resp.ID == "" {
-		a.resp.ID = c.ID
+		a.resp.ID = string(c.ID)
 	}
 	if a.resp.Model == "" {
-		a.resp.Model = c.Model
+		a.resp.Model = string(c.Model)
 	}
 	a.count(c.Usage.Value)
 	a.count(c.XGroq.Usage.Value)
 	for i := range c.Choices {
 		ch := &c.Choices[i]
-		if ch.Index != 0 {
+		if ch.Index > 0 {
 			continue // only one was asked for
 		}
 		if present(ch.Error) {
@@ -207,13 +207,17 @@ func (a *answer) take(data []byte) error {
 		}
 		a.chosen = true
 		a.count(ch.Usage.Value)
+		var err error
 		if ch.Message != nil {
-			a.add(ch.Message)
+			err = a.add(ch.Message)
 		} else {
-			a.add(&ch.Delta)
+			err = a.add(&ch.Delta)
+		}
+		if err != nil {
+			return a.reply.Excess("the server sent %v", err)
 		}
 		if ch.FinishReason != "" {
-			a.resp.RawStop = ch.FinishReason
+			a.resp.RawStop = string(ch.FinishReason)
 		}
 	}
 	return nil
@@ -227,13 +231,16 @@ func (a *answer) count(u *usage) {
 	if u == nil || u.empty() && a.resp.UsageReported {
 		return
 	}
-	a.resp.Usage, a.resp.UsageReported = u.core(), true
 	if u.Cost > 0 {
 		a.resp.BilledUSD = float64(u.Cost)
 	}
+	if a.resp.Usage, a.resp.UsageReported = (core.Usage{}), u.readable(); a.resp.UsageReported {
+		a.resp.Usage = u.core()
+	}
 }
 
-func (a *answer) add(d *delta) {
+// add takes what is new; the error is errManyCalls.
+func (a *answer) add(d *delta) error {
 	var detailed wire.Text
 	for _, raw := range d.ReasoningDetails {
 		detailed += a.reasoning.details.add(raw)
@@ -257,11 +264,14 @@ func (a *answer) add(d *delta) {
 		a.say(a.texts.Push(d.Refusal), false)
 	}
 	for i := range d.ToolCalls {
-		a.calls.add(&d.ToolCalls[i])
+		if err := a.calls.add(&d.ToolCalls[i]); err != nil {
+			return err
+		}
 	}
 	if d.FunctionCall != nil {
-		a.calls.add(&callDelta{Function: *d.FunctionCall})
+		return a.calls.add(&callDelta{Function: *d.FunctionCall})
 	}
+	return nil
 }
 
 func (a *answer) reason(t wire.Text) {

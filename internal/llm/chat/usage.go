@@ -39,6 +39,10 @@ func (u *usage) core() core.Usage {
 	}
 }
 
+func (u *usage) readable() bool {
+	return wire.Readable(u.Prompt, u.Completion, u.Details.Cached, u.Details.CacheWrite, u.OutputDetails.Reasoning, u.CacheHit, u.Cached)
+}
+
 // empty reports whether nothing is counted: some servers put such a usage into
 // every chunk but one, which need not be the last.
 func (u *usage) empty() bool { return u.Prompt == 0 && u.Completion == 0 }

@@ -176,11 +176,12 @@ func TestUsage(t *testing.T) {
 			core.Usage{Input: 107, CacheRead: 900, Output: 50, Thinking: 30}},
 		"in pieces": {[]string{chunk(`{"promptTokenCount":10,"candidatesTokenCount":1}`), chunk(`{"candidatesTokenCount":5}`), chunk(`{"thoughtsTokenCount":2}`)},
 			core.Usage{Input: 10, Output: 7, Thinking: 2}},
-		"nonsense": {[]string{chunk(`{"promptTokenCount":10,"cachedContentTokenCount":90,"candidatesTokenCount":-5}`)}, core.Usage{CacheRead: 10}},
+		"nonsense":   {[]string{chunk(`{"promptTokenCount":10,"cachedContentTokenCount":90,"candidatesTokenCount":5}`)}, core.Usage{CacheRead: 10, Output: 5}},
+		"unreadable": {[]string{chunk(`{"promptTokenCount":10,"candidatesTokenCount":-5}`)}, core.Usage{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := llmtest.MustAsk(t, server(t, "gemini-3-pro", tc.frames...).Model, hello())
-			if r.Resp.Usage != tc.want || !r.Resp.UsageReported {
+			if r.Resp.Usage != tc.want || r.Resp.UsageReported != (tc.want != core.Usage{}) {
 				t.Errorf("%+v", r.Resp.Usage)
 			}
 		})

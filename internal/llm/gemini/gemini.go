@@ -105,8 +105,12 @@ func (a *answer) document() error {
 		}
 	}
 	for _, c := range chunks {
-		if err := a.chunk(c); err != nil {
+		over, err := a.chunk(c)
+		if err != nil {
 			return err
+		}
+		if over {
+			break
 		}
 	}
 	if !a.Complete() {

@@ -1,7 +1,9 @@
 package gemini
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,24 +18,24 @@ type chunk struct {
 	Candidates []candidate       `json:"candidates"`
 	Feedback   feedback          `json:"promptFeedback"`
 	Usage      wire.Maybe[usage] `json:"usageMetadata"`
-	ID         string            `json:"responseId"`
-	Model      string            `json:"modelVersion"`
+	ID         wire.Word         `json:"responseId"`
+	Model      wire.Word         `json:"modelVersion"`
 	Error      json.RawMessage   `json:"error"`
 }
 
 type candidate struct {
-	Index   int `json:"index"`
+	Index   wire.Index `json:"index"`
 	Content struct {
 		Parts []json.RawMessage `json:"parts"`
 	} `json:"content"`
-	FinishReason  string          `json:"finishReason"`
-	FinishMessage string          `json:"finishMessage"`
+	FinishReason  wire.Word       `json:"finishReason"`
+	FinishMessage wire.Word       `json:"finishMessage"`
 	Grounding     json.RawMessage `json:"groundingMetadata"`
 }
 
 // feedback says why a prompt was not answered at all.
 type feedback struct {
-	BlockReason string `json:"blockReason"`
+	BlockReason wire.Word `json:"blockReason"`
 }
 
 // usage counts are cumulative; a later chunk replaces those it names. The prompt
@@ -58,6 +60,15 @@ func (u *usage) add(v *usage) {
 	}
 }
 
+func (u *usage) readable() bool {
+	for _, n := range []*wire.Count{u.Prompt, u.Cached, u.ToolPrompt, u.Candidates, u.Thoughts} {
+		if n != nil && !wire.Readable(*n) {
+			return false
+		}
+	}
+	return true
+}
+
 // count is what n says, and 0 where the server does not.
 func count(n *wire.Count) int {
 	if n == nil {
@@ -79,6 +90,9 @@ type answer struct {
 	reply  *wire.Reply
 	family family
 	emit   func(llm.Event)
+	// open is true once parts came without a reason, so that the reason is the
+	// answer's end: some servers give one with every chunk.
+	open bool
 
 	resp    llm.Response
 	usage   *usage
@@ -92,9 +106,25 @@ type answer struct {
 // afterStop is how long the end of the stream may take once the answer is there.
 const afterStop = 10 * time.Second
 
+// maxBlocks bounds the parts of one answer that stay apart.
+const maxBlocks = 10_000
+
 // Complete is true from the finish reason on. The stream still goes on to its
 // end: some servers give a reason with every chunk.
 func (a *answer) Complete() bool { return a.resp.RawStop != "" }
+
+// Growing reports whether a broken event may have held more of the answer.
+func (a *answer) Growing(data []byte) bool { return bytes.Contains(data, []byte(`"parts"`)) }
+
+// over reports whether a chunk is no more of this answer, but of another one that
+// the server put behind it.
+func (a *answer) over(c *chunk) bool {
+	if !a.Complete() {
+		return false
+	}
+	parts := slices.ContainsFunc(c.Candidates, func(c candidate) bool { return c.Index <= 0 && len(c.Content.Parts) > 0 })
+	return parts && (a.open || c.ID != "" && string(c.ID) != a.resp.ID)
+}
 
 func (a *answer) Event(sev sse.Event) (bool, error) {
 	if string(sev.Name) == "error" {
@@ -103,26 +133,29 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 	if wire.IsDone(sev.Data) {
 		return a.Complete(), nil // a habit of compatible servers
 	}
-	return false, a.chunk(sev.Data)
+	return a.chunk(sev.Data)
 }
 
-// chunk takes one event's data.
-func (a *answer) chunk(data []byte) error {
+// chunk takes one event's data. It reports whether the answer was over before it.
+func (a *answer) chunk(data []byte) (over bool, err error) {
 	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
+	if err := wire.Decode(data, &c); err != nil {
 		if wire.HoldsError(data) {
-			return a.reply.Failure(data)
+			return false, a.reply.Failure(data)
 		}
-		return a.reply.BadEvent(data, err)
+		return false, a.reply.BadEvent(data, err)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return a.reply.Failure(data)
+		return false, a.reply.Failure(data)
+	}
+	if a.over(&c) {
+		return true, nil
 	}
 	if c.ID != "" {
-		a.resp.ID = c.ID
+		a.resp.ID = string(c.ID)
 	}
 	if c.Model != "" {
-		a.resp.Model = c.Model
+		a.resp.Model = string(c.Model)
 	}
 	if c.Usage.Value != nil {
 		if a.usage == nil {
@@ -132,17 +165,20 @@ func (a *answer) chunk(data []byte) error {
 	}
 	if reason := c.Feedback.BlockReason; reason != "" && reason != "BLOCKED_REASON_UNSPECIFIED" {
 		a.blocked = true
-		a.stopped(reason)
+		if !a.Complete() {
+			a.reply.Patience(afterStop)
+		}
+		a.resp.RawStop = string(reason)
 	}
 	for i := range c.Candidates {
-		if c.Candidates[i].Index != 0 {
+		if c.Candidates[i].Index > 0 {
 			continue // one answer was asked for
 		}
 		if err := a.candidate(&c.Candidates[i], data); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 func (a *answer) candidate(c *candidate, data []byte) error {
@@ -151,19 +187,22 @@ func (a *answer) candidate(c *candidate, data []byte) error {
 			return err
 		}
 	}
+	if len(a.blocks) > maxBlocks {
+		return a.reply.Excess("the server sent more than %d parts", maxBlocks)
+	}
 	if len(c.Grounding) > 0 && string(c.Grounding) != "null" {
 		a.search.grounding = c.Grounding
 	}
 	if c.FinishReason != "" && c.FinishReason != "FINISH_REASON_UNSPECIFIED" {
-		a.message = c.FinishMessage
-		a.stopped(c.FinishReason)
+		a.message = string(c.FinishMessage)
+		if !a.Complete() || len(c.Content.Parts) > 0 {
+			a.reply.Patience(afterStop) // once more only for what is new
+		}
+		a.resp.RawStop = string(c.FinishReason)
+	} else if len(c.Content.Parts) > 0 {
+		a.open = true
 	}
 	return nil
-}
-
-func (a *answer) stopped(reason string) {
-	a.resp.RawStop = reason
-	a.reply.Patience(afterStop)
 }
 
 // response is the whole answer. One that ended in a call that nobody can read is
@@ -178,7 +217,7 @@ func (a *answer) response() (*llm.Response, error) {
 	if a.blocked {
 		a.resp.Stop = core.StopRefusal
 	}
-	if a.usage != nil {
+	if a.usage != nil && a.usage.readable() {
 		a.resp.Usage, a.resp.UsageReported = a.usage.core(), true
 		a.resp.Usage.Searches = a.search.billed(a.family)
 	}

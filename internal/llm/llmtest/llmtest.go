@@ -108,6 +108,7 @@ func Run(t *testing.T, d Dialect) {
 		{"Stops", testStops},
 		{"Usage", testUsage},
 		{"OddUsage", testOddUsage},
+		{"BrokenTrailer", testBrokenTrailer},
 		{"LargeEvent", testLargeEvent},
 		{"Abort", testAbort},
 		{"Cut", testCut},

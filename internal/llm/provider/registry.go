@@ -38,6 +38,8 @@ type Options struct {
 	// Transport carries the questions to servers which models they have; nil
 	// means a plain one of its own.
 	Transport http.RoundTripper
+	// Permit refuses models, provider/model, that may not be used; nil refuses none.
+	Permit func(spec string) error
 }
 
 // Registry knows the providers of one configuration. It is immutable, and safe
@@ -49,6 +51,7 @@ type Registry struct {
 	clock     core.Clock
 	clients   map[string]Constructor
 	transport http.RoundTripper
+	permit    func(spec string) error
 	endpoints []*endpoint
 }
 
@@ -70,7 +73,7 @@ type endpoint struct {
 // New makes a Registry. A provider whose address or type is wrong makes no
 // error here, but where it is used.
 func New(o Options) *Registry {
-	r := &Registry{file: o.File, lookup: o.Lookup, keys: o.Keys, clock: o.Clock, clients: o.Clients, transport: o.Transport}
+	r := &Registry{file: o.File, lookup: o.Lookup, keys: o.Keys, clock: o.Clock, clients: o.Clients, transport: o.Transport, permit: o.Permit}
 	if r.file == nil {
 		r.file = &File{}
 	}
@@ -382,6 +385,9 @@ func (e *MissingKeyError) Error() string {
 // Open builds the client. A provider on another machine that has a key's name
 // needs the key; the error is then a *MissingKeyError.
 func (r *Registry) Open(c *Choice) (llm.Model, error) {
+	if err := r.Permitted(c.Info.Spec); err != nil {
+		return nil, fmt.Errorf("open model %s: %w", c.Info.Spec, err)
+	}
 	e := c.endpoint
 	key, err := r.key(e, c.Info.Spec)
 	if err != nil {
@@ -405,6 +411,14 @@ func (r *Registry) Open(c *Choice) (llm.Model, error) {
 		return nil, fmt.Errorf("open model %s: %w", c.Info.Spec, err)
 	}
 	return m, nil
+}
+
+// Permitted says why a model may not be used, before anything is sent to it.
+func (r *Registry) Permitted(spec string) error {
+	if r.permit == nil {
+		return nil
+	}
+	return r.permit(spec)
 }
 
 // key returns the endpoint's key, or "" where none is needed.

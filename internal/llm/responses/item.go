@@ -25,10 +25,10 @@ const (
 // item is what is read of an output item; its own bytes are kept.
 type item struct {
 	Type    string    `json:"type"`
-	ID      string    `json:"id"`
-	CallID  string    `json:"call_id"`
-	Name    string    `json:"name"`
-	Status  string    `json:"status"`
+	ID      wire.Word `json:"id"`
+	CallID  wire.Word `json:"call_id"`
+	Name    wire.Word `json:"name"`
+	Status  wire.Word `json:"status"`
 	Args    wire.Text `json:"arguments"`
 	Input   wire.Text `json:"input"` // of a custom tool
 	Phase   string    `json:"phase"`
@@ -83,7 +83,7 @@ func whole(t wire.Text) string {
 
 // searchEvent says what a search of the provider's is about, or what came of it.
 func (it *item) searchEvent(done bool) llm.ServerTool {
-	ev := llm.ServerTool{ID: it.ID, Name: webSearch, Done: done, Input: it.Action.Query}
+	ev := llm.ServerTool{ID: string(it.ID), Name: webSearch, Done: done, Input: it.Action.Query}
 	if ev.Input == "" {
 		ev.Input = strings.Join(it.Action.Queries, "; ")
 	}
@@ -96,7 +96,7 @@ func (it *item) searchEvent(done bool) llm.ServerTool {
 	ev.IsError = it.Status == "failed"
 	switch n := len(it.Action.Sources); {
 	case ev.IsError:
-		ev.Result = it.Status
+		ev.Result = string(it.Status)
 	case n == 1:
 		ev.Result = "1 source"
 	case n > 1:
@@ -161,7 +161,7 @@ const customMark = `{"type":"custom_tool_call"}`
 func (it *item) customBlock(id, field string) core.Block {
 	input := append(wire.AppendString([]byte{'{'}, field), ':')
 	input = append(wire.AppendString(input, whole(it.Input)), '}')
-	return core.Block{Type: core.BlockToolUse, ID: id, Name: it.Name, Input: string(input), Provider: Format, Opaque: customMark}
+	return core.Block{Type: core.BlockToolUse, ID: id, Name: string(it.Name), Input: string(input), Provider: Format, Opaque: customMark}
 }
 
 // freeText is the text of a call to a custom tool; false for any other call.

@@ -14,8 +14,8 @@ import (
 // event is the union of the stream's events.
 type event struct {
 	Type        string          `json:"type"`
-	OutputIndex int             `json:"output_index"`
-	PartIndex   int             `json:"summary_index"`
+	OutputIndex wire.Index      `json:"output_index"`
+	PartIndex   wire.Index      `json:"summary_index"`
 	Delta       json.RawMessage `json:"delta"`
 	Text        wire.Text       `json:"text"`      // of output_text.done
 	Refusal     wire.Text       `json:"refusal"`   // of refusal.done
@@ -26,9 +26,9 @@ type event struct {
 }
 
 type response struct {
-	ID         string            `json:"id"`
-	Model      string            `json:"model"`
-	Status     string            `json:"status"`
+	ID         wire.Word         `json:"id"`
+	Model      wire.Word         `json:"model"`
+	Status     wire.Word         `json:"status"`
 	Output     []json.RawMessage `json:"output"`
 	Error      json.RawMessage   `json:"error"`
 	Incomplete struct {
@@ -49,6 +49,10 @@ type usage struct {
 	} `json:"output_tokens_details"`
 	// Cost is what OpenRouter charged, in US dollars.
 	Cost wire.Dollars `json:"cost"`
+}
+
+func (u *usage) readable() bool {
+	return wire.Readable(u.Input, u.Output, u.Details.Cached, u.Details.CacheWrite, u.OutputDetails.Reasoning)
 }
 
 func (u *usage) core() core.Usage {
@@ -83,6 +87,7 @@ type answer struct {
 	outputs  []*output
 	refused  bool
 	thinking bool // some thinking was shown
+	tooMany  bool // items came beyond maxOutputs
 }
 
 // Complete is true once the final response was there.
@@ -96,20 +101,24 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 	if string(sev.Name) == "error" {
 		return false, a.reply.Failure(sev.Data)
 	}
-	if err := json.Unmarshal(sev.Data, &ev); err != nil {
+	if err := wire.Decode(sev.Data, &ev); err != nil {
 		if wire.HoldsError(sev.Data) {
 			return false, a.reply.Failure(sev.Data)
 		}
 		return false, a.reply.BadEvent(sev.Data, err)
 	}
-	return a.take(&ev, sev.Data)
+	done, err := a.take(&ev, sev.Data)
+	if a.tooMany {
+		return false, a.reply.Excess("the server sent more than %d output items", maxOutputs)
+	}
+	return done, err
 }
 
 func (a *answer) take(ev *event, data []byte) (done bool, err error) {
 	switch ev.Type {
 	case "response.created", "response.in_progress":
 		if ev.Response != nil {
-			a.resp.ID, a.resp.Model = ev.Response.ID, ev.Response.Model
+			a.resp.ID, a.resp.Model = string(ev.Response.ID), string(ev.Response.Model)
 		}
 	case "response.output_item.added":
 		return false, a.added(ev, data)
@@ -129,10 +138,10 @@ func (a *answer) take(ev *event, data []byte) (done bool, err error) {
 	case "response.reasoning_summary_part.added":
 		if ev.PartIndex > 0 && a.thinking {
 			a.emit(llm.ThinkingDelta{Text: "\n\n"})
-			a.output(ev.OutputIndex).text.WriteString("\n\n")
+			a.output(int(ev.OutputIndex)).text.WriteString("\n\n")
 		}
 	case "response.output_item.done":
-		return false, a.done(ev.OutputIndex, ev.Item, data)
+		return false, a.done(int(ev.OutputIndex), ev.Item, data)
 	case "response.completed", "response.incomplete":
 		if ev.Response == nil {
 			return false, a.reply.Protocol("the server ended its answer without the response")
@@ -159,7 +168,14 @@ func (a *answer) output(index int) *output {
 	return a.open(index)
 }
 
+// maxOutputs bounds the items of one answer. Each delta's is looked for among them.
+const maxOutputs = 10_000
+
 func (a *answer) open(index int) *output {
+	if len(a.outputs) >= maxOutputs {
+		a.tooMany = true
+		return a.outputs[maxOutputs-1] // the answer is given up
+	}
 	o := &output{index: index}
 	a.outputs = append(a.outputs, o)
 	return o
@@ -176,9 +192,9 @@ func (a *answer) added(ev *event, data []byte) error {
 	if err := json.Unmarshal(ev.Item, &it); err != nil {
 		return a.reply.BadEvent(data, err)
 	}
-	o := a.output(ev.OutputIndex)
+	o := a.output(int(ev.OutputIndex))
 	if another(o, &it) {
-		o = a.open(ev.OutputIndex)
+		o = a.open(int(ev.OutputIndex))
 	}
 	o.begun = it
 	a.start(o, &it)
@@ -190,10 +206,10 @@ func (a *answer) start(o *output, it *item) {
 	switch {
 	case o.callID != "":
 	case it.isCall() && it.CallID != "":
-		o.callID = it.CallID
-		a.emit(llm.ToolCallStarted{ID: o.callID, Name: it.Name})
+		o.callID = string(it.CallID)
+		a.emit(llm.ToolCallStarted{ID: o.callID, Name: string(it.Name)})
 	case it.Type == typeSearch && it.ID != "":
-		o.callID = it.ID
+		o.callID = string(it.ID)
 		a.emit(it.searchEvent(false))
 	}
 }
@@ -204,7 +220,7 @@ func (a *answer) grow(ev *event, data []byte, kind string) error {
 	if err := json.Unmarshal(ev.Delta, &t); err != nil {
 		return a.reply.BadEvent(data, err)
 	}
-	o := a.output(ev.OutputIndex)
+	o := a.output(int(ev.OutputIndex))
 	if o.item != nil {
 		return nil
 	}
@@ -223,7 +239,7 @@ func (a *answer) grow(ev *event, data []byte, kind string) error {
 // settle takes a text or arguments as they finally are, for a server that never
 // ends the item itself.
 func (a *answer) settle(ev *event) {
-	o := a.output(ev.OutputIndex)
+	o := a.output(int(ev.OutputIndex))
 	final := whole(ev.Text + ev.Refusal + ev.Args + ev.Input)
 	if o.item != nil || final == "" {
 		return
@@ -277,7 +293,7 @@ func (a *answer) done(index int, raw json.RawMessage, data []byte) error {
 func (a *answer) end(o *output, it *item) {
 	o.item = it
 	if it.isCall() && it.CallID == "" && o.callID == "" {
-		it.CallID = core.NewCallID()
+		it.CallID = wire.Word(core.NewCallID())
 	}
 	a.start(o, it)
 	thinking := it.Type == typeReasoning
@@ -366,7 +382,7 @@ func (a *answer) document() error {
 		return a.reply.Failure(data)
 	}
 	var r response
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := wire.Decode(data, &r); err != nil {
 		return a.reply.BadEvent(data, err)
 	}
 	if r.Status != "completed" && r.Status != "incomplete" {
@@ -387,14 +403,14 @@ func (a *answer) response() *llm.Response {
 		}
 	}
 	if a.final.ID != "" {
-		a.resp.ID = a.final.ID
+		a.resp.ID = string(a.final.ID)
 	}
 	if a.final.Model != "" {
-		a.resp.Model = a.final.Model
+		a.resp.Model = string(a.final.Model)
 	}
 	a.resp.Message = msg
 	a.resp.Stop, a.resp.RawStop = a.stop()
-	if u := a.final.Usage.Value; u != nil {
+	if u := a.final.Usage.Value; u != nil && u.readable() {
 		a.resp.Usage, a.resp.UsageReported = u.core(), true
 		a.resp.BilledUSD = float64(u.Cost)
 	}
@@ -420,7 +436,7 @@ func (a *answer) stop() (core.StopReason, string) {
 		return core.StopRefusal, "refusal"
 	}
 	if a.final.Status == "incomplete" {
-		return core.StopOther, a.final.Status
+		return core.StopOther, string(a.final.Status)
 	}
 	return core.StopEndTurn, "completed"
 }
@@ -440,9 +456,9 @@ func (a *answer) block(o *output) (core.Block, bool) {
 		if wire.IsBlank(input) {
 			input = "{}"
 		}
-		return core.Block{Type: core.BlockToolUse, ID: o.callID, Name: it.Name, Input: input}, true
+		return core.Block{Type: core.BlockToolUse, ID: o.callID, Name: string(it.Name), Input: input}, true
 	case typeCustomCall:
-		return it.customBlock(o.callID, a.field(it.Name)), true
+		return it.customBlock(o.callID, a.field(string(it.Name))), true
 	case typeReasoning:
 		// An item that the server keeps only by its id cannot go back: with
 		// store off, it is gone.

@@ -14,7 +14,8 @@ import (
 // Answer gathers one answer from its events.
 type Answer interface {
 	// Event takes the next event. It reports whether the answer is finished; an
-	// error must be typed.
+	// error must be typed. One that breaks the protocol is passed over when the
+	// answer was complete before: what is there and paid for is not thrown away.
 	Event(ev sse.Event) (done bool, err error)
 	// Complete reports whether all that matters has arrived, so that an end of
 	// the stream now loses nothing.
@@ -40,8 +41,12 @@ func (r *Reply) Each(a Answer) error {
 			}
 			return err
 		}
+		complete := a.Complete()
 		done, err := a.Event(ev)
 		if err != nil {
+			if complete && broken(err) && !growing(a, ev.Data) {
+				continue
+			}
 			return err
 		}
 		if err := r.parent.Err(); err != nil {
@@ -52,6 +57,19 @@ func (r *Reply) Each(a Answer) error {
 			return nil
 		}
 	}
+}
+
+// broken reports whether an error means that an event could not be read.
+func broken(err error) bool {
+	e, ok := errors.AsType[*llm.Error](err)
+	return ok && e.Kind == llm.ErrProtocol && !e.NoRetry
+}
+
+// growing reports whether an event that could not be read may be more of an answer
+// that is complete. Formats in which such an answer never grows do not ask.
+func growing(a Answer, data []byte) bool {
+	g, ok := a.(interface{ Growing(data []byte) bool })
+	return ok && g.Growing(data)
 }
 
 // whole reports whether an event that was not closed is all there.

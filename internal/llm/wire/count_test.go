@@ -8,8 +8,8 @@ import (
 func TestCountsTakeWhateverAServerSends(t *testing.T) {
 	for sent, want := range map[string]int{
 		`12`: 12, `12.9`: 12, `"12"`: 12, `1e3`: 1000, `0`: 0, `null`: 0,
-		`-5`: 0, `"-5"`: 0, `{}`: 0, `[1]`: 0, `true`: 0, `""`: 0, `"many"`: 0, `"NaN"`: 0, `"-Inf"`: 0,
-		`9223372036854775807`: maxCount, `1e300`: maxCount, `1e999`: maxCount, `"Inf"`: maxCount,
+		`-5`: -1, `"-5"`: -1, `{}`: -1, `[1]`: -1, `true`: -1, `""`: -1, `"many"`: -1, `"NaN"`: -1, `"-Inf"`: -1, `"Inf"`: -1,
+		`9223372036854775807`: maxCount, `1e300`: maxCount, `1e999`: maxCount,
 	} {
 		var v struct{ N Count }
 		if err := json.Unmarshal([]byte(`{"N":`+sent+`}`), &v); err != nil || int(v.N) != want {

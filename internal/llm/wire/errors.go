@@ -38,6 +38,14 @@ func (r *Reply) Protocol(format string, args ...any) error {
 	return r.newError(llm.ErrProtocol, fmt.Sprintf(format, args...))
 }
 
+// Excess is an answer that is more than anybody can use. The next one would be like
+// it, and cost as much.
+func (r *Reply) Excess(format string, args ...any) error {
+	e := r.newError(llm.ErrProtocol, fmt.Sprintf(format, args...))
+	e.NoRetry = true
+	return e
+}
+
 // BadEvent is an event whose data cannot be read.
 func (r *Reply) BadEvent(data []byte, err error) error {
 	return r.wrap(llm.ErrProtocol, fmt.Sprintf("the server sent an event that cannot be read (%v): %s", err, r.excerpt(data)), err)
