@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // folder is an open directory. Its methods take slash-separated paths below it
@@ -27,12 +28,15 @@ type folder interface {
 	openListed(rel string) (file, Info, error)
 	// list reads a folder's entries, in no order.
 	list(rel string) ([]dirEntry, error)
+	// listOpen is list, and gives the folder itself, in which what is then done
+	// with its entries needs no way down to it; nil when it could not be opened.
+	listOpen(rel string) (folder, []dirEntry, error)
 	sub(rel string) (folder, error)
 
 	// The rest takes plain names of this very folder.
 
 	// create makes a new file for reading and writing; the umask applies.
-	create(name string, perm fs.FileMode) (*os.File, error)
+	create(name string, perm fs.FileMode) (newFile, error)
 	mkdir(name string, perm fs.FileMode) error
 	rename(from, to string) error
 	// move gives an entry another name in another folder, where none is taken
@@ -50,6 +54,17 @@ type file interface {
 	io.ReadCloser
 	// control lends the descriptor to f.
 	control(f func(fd uintptr)) error
+}
+
+// newFile is a file that is being written. An *os.File is one.
+type newFile interface {
+	io.Writer
+	Chmod(mode fs.FileMode) error
+	Chown(uid, gid int) error
+	Sync() error
+	Stat() (fs.FileInfo, error)
+	Close() error
+	SyscallConn() (syscall.RawConn, error)
 }
 
 // dirEntry is one name in a folder. The kind is KindOther where reading the

@@ -34,7 +34,13 @@ func openFolder(path string) (folder, error) {
 	return f, nil
 }
 
+// longestPath is how many bytes of a path one call takes, less some to spare.
+const longestPath = unix.PathMax - 64
+
 func (f *fdFolder) openat2(rel string, flags int, perm uint64) (int, error) {
+	if len(rel) > longestPath {
+		return f.openFar(rel, flags, perm)
+	}
 	how := unix.OpenHow{
 		Flags: uint64(flags) | unix.O_CLOEXEC, Mode: perm,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
@@ -49,6 +55,27 @@ func (f *fdFolder) openat2(rel string, flags int, perm uint64) (int, error) {
 		err = errOutsideHandle
 	}
 	return -1, &fs.PathError{Op: "open", Path: rel, Err: err}
+}
+
+// openFar opens what lies deeper than one call can name, in several steps.
+func (f *fdFolder) openFar(rel string, flags int, perm uint64) (int, error) {
+	at := f
+	for len(rel) > longestPath {
+		cut := strings.LastIndexByte(rel[:longestPath], '/')
+		if cut < 0 {
+			return -1, &fs.PathError{Op: "open", Path: rel, Err: unix.ENAMETOOLONG}
+		}
+		fd, err := at.openat2(rel[:cut], unix.O_PATH|unix.O_DIRECTORY, 0)
+		if at != f {
+			at.close()
+		}
+		if err != nil {
+			return -1, err
+		}
+		at, rel = &fdFolder{fd}, rel[cut+1:]
+	}
+	defer at.close()
+	return at.openat2(rel, flags, perm)
 }
 
 var errOutsideHandle = errors.New("it leads out of the folder")
@@ -197,15 +224,24 @@ func (f *fdFile) control(use func(fd uintptr)) error {
 }
 
 func (f *fdFolder) list(rel string) ([]dirEntry, error) {
+	dir, entries, err := f.listOpen(rel)
+	if dir != nil {
+		dir.close()
+	}
+	return entries, err
+}
+
+func (f *fdFolder) listOpen(rel string) (folder, []dirEntry, error) {
 	fd, err := f.openat2(rel, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer unix.Close(fd)
 	if kernelFiles(fd) {
-		return nil, &kindError{KindOther}
+		_ = unix.Close(fd)
+		return nil, nil, &kindError{KindOther}
 	}
-	return readEntries(fd, rel)
+	entries, err := readEntries(fd, rel)
+	return &fdFolder{fd}, entries, err
 }
 
 func (f *fdFolder) sub(rel string) (folder, error) {
@@ -216,7 +252,7 @@ func (f *fdFolder) sub(rel string) (folder, error) {
 	return &fdFolder{fd}, nil
 }
 
-func (f *fdFolder) create(name string, perm fs.FileMode) (*os.File, error) {
+func (f *fdFolder) create(name string, perm fs.FileMode) (newFile, error) {
 	fd, err := f.openat2(name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, uint64(perm.Perm()))
 	if err != nil {
 		return nil, err

@@ -131,12 +131,24 @@ func (f *rootFolder) open(rel string) (file, Info, error) {
 }
 
 func (f *rootFolder) list(rel string) ([]dirEntry, error) {
+	sub, entries, err := f.listOpen(rel)
+	if sub != nil {
+		sub.close()
+	}
+	return entries, err
+}
+
+func (f *rootFolder) listOpen(rel string) (folder, []dirEntry, error) {
 	sub, err := f.sub(rel)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	defer sub.close()
-	dir, err := sub.(*rootFolder).r.Open(".")
+	entries, err := sub.(*rootFolder).entries()
+	return sub, entries, err
+}
+
+func (f *rootFolder) entries() ([]dirEntry, error) {
+	dir, err := f.r.Open(".")
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +185,12 @@ func asFolder(f *rootFolder, err error) (folder, error) {
 	return f, nil
 }
 
-func (f *rootFolder) create(name string, perm fs.FileMode) (*os.File, error) {
-	return f.r.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+func (f *rootFolder) create(name string, perm fs.FileMode) (newFile, error) {
+	created, err := f.r.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return nil, err
+	}
+	return created, nil
 }
 
 func (f *rootFolder) mkdir(name string, perm fs.FileMode) error { return f.r.Mkdir(name, perm) }

@@ -2,14 +2,11 @@
 
 package workspace
 
-import (
-	"fmt"
-	"os"
-)
+import "fmt"
 
 // keepOwner gives the new file the old one's owner and group. It runs before
 // the mode is set, as changing the owner clears bits of it.
-func keepOwner(f *os.File, was Info) []string {
+func keepOwner(f newFile, was Info) []string {
 	fi, err := f.Stat()
 	if err != nil {
 		return []string{fmt.Sprintf("the file's owner could not be looked up: %v", plainCause(err))}
@@ -22,8 +19,13 @@ func keepOwner(f *os.File, was Info) []string {
 		return nil
 	}
 	// A user may at least give a file to a group of their own.
-	if now.uid == was.uid || f.Chown(-1, int(was.gid)) != nil {
-		return []string{fmt.Sprintf("the file's group %d could not be kept", was.gid)}
+	groupErr := f.Chown(-1, int(was.gid))
+	var notes []string
+	if now.uid != was.uid {
+		notes = append(notes, fmt.Sprintf("the file belonged to user %d and belongs to you now", was.uid))
 	}
-	return []string{fmt.Sprintf("the file belonged to user %d and belongs to you now", was.uid)}
+	if groupErr != nil {
+		notes = append(notes, fmt.Sprintf("the file's group %d could not be kept", was.gid))
+	}
+	return notes
 }

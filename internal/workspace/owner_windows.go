@@ -1,6 +1,4 @@
 package workspace
 
-import "os"
-
 // keepOwner: a new file in a folder inherits its access rights on Windows.
-func keepOwner(*os.File, Info) []string { return nil }
+func keepOwner(newFile, Info) []string { return nil }

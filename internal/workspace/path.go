@@ -110,7 +110,12 @@ func (w *Workspace) locate(abs string) (*mount, string, bool) {
 	return nil, "", false
 }
 
-func (m *mount) path(rel string) string { return filepath.Join(m.real, filepath.FromSlash(rel)) }
+func (m *mount) path(rel string) string {
+	if rel == "." {
+		return m.real
+	}
+	return m.real + string(filepath.Separator) + filepath.FromSlash(rel) // both are clean
+}
 
 // follow resolves p.mount and p.rel link by link within the directory handles.
 // os.Root refuses a link with an absolute target even when that is inside, and

@@ -64,7 +64,7 @@ func (e *Entry) Open() (*File, error) {
 	if e.Kind != KindFile {
 		return nil, e.w.failure("read", e.Path(), &kindError{e.Kind})
 	}
-	f, info, err := e.mount.dir.openListed(e.rel)
+	f, info, err := e.dir.openListed(e.Name)
 	if err != nil {
 		return e.w.opened(e.Path(), f, info, err)
 	}

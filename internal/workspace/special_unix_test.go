@@ -76,7 +76,7 @@ func TestPipeInAFilesPlace(t *testing.T) {
 		if _, err := w.ReadFile(p); err == nil {
 			t.Error("a pipe was read")
 		}
-		e := Entry{Name: "f", Kind: KindFile, w: w, mount: p.mount, rel: "f"}
+		e := Entry{Name: "f", Kind: KindFile, w: w, mount: p.mount, rel: "f", dir: p.mount.dir}
 		if f, err := e.Open(); err == nil {
 			f.Close()
 			t.Error("a pipe was opened as the file that a walk saw")

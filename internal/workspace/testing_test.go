@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,7 +9,15 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if root := os.Getenv(killedRoot); root != "" {
+		if err := killedWriter(root); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1) // it only ends by being killed
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func openTest(t testing.TB, root string, opt Options) *Workspace {
 	t.Helper()

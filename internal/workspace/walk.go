@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // WalkOptions say what a walk visits.
@@ -31,6 +32,7 @@ type Entry struct {
 	w     *Workspace
 	mount *mount
 	rel   string
+	dir   folder // that holds it, open while the entry is visited
 }
 
 // Path is the entry's place. No link leads to it, so Abs and Real are the same.
@@ -41,6 +43,15 @@ func (e *Entry) Path() Path {
 		p.Rel = e.w.Rel(abs)
 	}
 	return p
+}
+
+// Info describes the entry again, with its size and times; a link itself.
+func (e *Entry) Info() (Info, error) {
+	info, err := e.dir.lstat(e.Name)
+	if err != nil {
+		return info, e.w.failure("look at", e.Path(), err)
+	}
+	return info, nil
 }
 
 // WalkReport says what a walk did not visit.
@@ -75,6 +86,9 @@ func (w *Workspace) Walk(ctx context.Context, from Path, opt WalkOptions, visit 
 	}
 	wk.work(0)
 	all.Wait()
+	for i := range wk.stack { // what an early end left over
+		wk.stack[i].open.done()
+	}
 	if wk.panicked != nil {
 		panic(wk.panicked)
 	}
@@ -126,6 +140,20 @@ type walkTask struct {
 	depth   int
 	rules   *rules
 	entries []dirEntry
+	open    *openDir // with entries: the folder itself
+}
+
+// openDir is a folder that stays open while tasks need it. There are hardly more
+// at a time than workers: a folder's files are taken before the folders in it.
+type openDir struct {
+	folder
+	users atomic.Int32
+}
+
+func (d *openDir) done() {
+	if d != nil && d.users.Add(-1) == 0 {
+		d.close()
+	}
 }
 
 // walkBatch is how many files of a folder one worker visits before another may
@@ -183,6 +211,7 @@ func (wk *walk) guarded(worker int, task walkTask) (err error) {
 			err = errPanicked
 		}
 	}()
+	defer task.open.done()
 	if err := wk.ctx.Err(); err != nil {
 		return err
 	}
@@ -193,7 +222,12 @@ func (wk *walk) guarded(worker int, task walkTask) (err error) {
 }
 
 func (wk *walk) list(worker int, task walkTask) error {
-	entries, err := wk.m.dir.list(task.dir)
+	dir, entries, err := wk.m.dir.listOpen(task.dir)
+	if dir != nil {
+		task.open = &openDir{folder: dir}
+		task.open.users.Add(1)
+		defer task.open.done()
+	}
 	if err != nil {
 		if task.depth == 0 {
 			from := Path{Abs: wk.m.path(task.dir), Rel: wk.w.Rel(wk.m.path(task.dir)), mount: wk.m, rel: task.dir}
@@ -201,7 +235,7 @@ func (wk *walk) list(worker int, task walkTask) error {
 		}
 		wk.unreadable(task.dir, err)
 	}
-	wk.tellKinds(task.dir, entries)
+	wk.tellKinds(dir, entries)
 	task.depth++
 	if wk.opt.IncludeIgnored {
 		entries = slices.DeleteFunc(entries, func(e dirEntry) bool { return neverShown(e.name) })
@@ -216,7 +250,7 @@ func (wk *walk) list(worker int, task walkTask) error {
 			continue
 		}
 		rel := joinRel(task.dir, e.name)
-		err := wk.visit(worker, &Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: rel})
+		err := wk.visit(worker, &Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: rel, dir: dir})
 		switch {
 		case errors.Is(err, ErrSkipFolder):
 		case err != nil:
@@ -230,6 +264,7 @@ func (wk *walk) list(worker int, task walkTask) error {
 	}
 	for len(files) > walkBatch {
 		rest := task
+		rest.open.users.Add(1)
 		rest.entries, files = files[len(files)-walkBatch:], files[:len(files)-walkBatch]
 		wk.push(rest)
 	}
@@ -242,7 +277,7 @@ func (wk *walk) files(worker int, task walkTask) error {
 		if i%16 == 0 && wk.ctx.Err() != nil {
 			return wk.ctx.Err()
 		}
-		entry := Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: joinRel(task.dir, e.name)}
+		entry := Entry{Name: e.name, Kind: e.kind, Depth: task.depth, w: wk.w, mount: wk.m, rel: joinRel(task.dir, e.name), dir: task.open.folder}
 		if err := wk.visit(worker, &entry); err != nil && !errors.Is(err, ErrSkipFolder) {
 			return err
 		}
@@ -251,10 +286,10 @@ func (wk *walk) files(worker int, task walkTask) error {
 }
 
 // tellKinds looks at entries whose kind listing the folder did not tell.
-func (wk *walk) tellKinds(dir string, entries []dirEntry) {
+func (wk *walk) tellKinds(dir folder, entries []dirEntry) {
 	for i := range entries {
 		if entries[i].kind == KindOther {
-			if info, err := wk.m.dir.lstat(joinRel(dir, entries[i].name)); err == nil {
+			if info, err := dir.lstat(entries[i].name); err == nil {
 				entries[i].kind = info.Kind
 			}
 		}

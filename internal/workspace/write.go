@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"runtime"
 	"strings"
 )
 
@@ -203,7 +203,7 @@ type tempFile struct {
 	p    Path
 	dir  folder
 	name string // empty once there is nothing to remove
-	f    *os.File
+	f    newFile
 }
 
 // fill makes the file and writes it. A private file's new text is never
@@ -227,22 +227,25 @@ func (t *tempFile) fill(data []byte, mode fs.FileMode) error {
 }
 
 // keepAttributes carries what the old file had over to the new one, and says
-// what could not be.
+// what could not be. The mode comes last: a new owner clears bits of it, and an
+// access control list that the folder gave the new file hides some.
 func (t *tempFile) keepAttributes(name string, was Info) []string {
 	notes := keepOwner(t.f, was)
+	if old, info, err := t.dir.open(name); err == nil { // else it may not be read; unchanged tells the rest
+		if info.sameFile(was) {
+			notes = append(notes, keepXattrs(t.f, old)...)
+		}
+		_ = old.Close() // it was only read
+	}
 	if err := t.f.Chmod(was.Mode.Perm()); err != nil {
 		notes = append(notes, fmt.Sprintf("the file's mode %v could not be kept: %v", was.Mode.Perm(), plainCause(err)))
 	}
 	if was.Mode&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
 		notes = append(notes, "the file lost its setuid or setgid bit, as any file does that is written to")
 	}
-	old, info, err := t.dir.open(name)
-	if err != nil {
-		return notes // it may be written but not read; unchanged tells the rest
-	}
-	defer old.Close()
-	if info.sameFile(was) {
-		notes = append(notes, keepXattrs(t.f, old)...)
+	const writable = 0o222
+	if runtime.GOOS != "windows" && was.Mode.Perm()&writable == 0 {
+		notes = append(notes, fmt.Sprintf("the file was marked read-only (%v) and still is", was.Mode.Perm()))
 	}
 	return notes
 }

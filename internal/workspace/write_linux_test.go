@@ -72,7 +72,7 @@ func (f *modeSpy) sub(rel string) (folder, error) {
 	return &modeSpy{folder: next, up: f}, err
 }
 
-func (f *modeSpy) create(name string, perm os.FileMode) (*os.File, error) {
+func (f *modeSpy) create(name string, perm os.FileMode) (newFile, error) {
 	file, err := f.folder.create(name, perm)
 	if err == nil {
 		if fi, err := file.Stat(); err == nil {

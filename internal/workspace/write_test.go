@@ -209,7 +209,7 @@ func (f *failingOps) link(from, to string) error {
 	return f.folder.link(from, to)
 }
 
-func (f *failingOps) create(name string, perm fs.FileMode) (*os.File, error) {
+func (f *failingOps) create(name string, perm fs.FileMode) (newFile, error) {
 	if f.creates++; f.creates > 1 && errors.Is(f.linkErr, errDisk) {
 		return nil, errDisk
 	}

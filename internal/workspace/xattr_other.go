@@ -1,8 +1,6 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package workspace
 
-import "os"
-
-// keepXattrs: only Linux's are kept.
-func keepXattrs(*os.File, file) []string { return nil }
+// keepXattrs: only those of Linux and macOS are kept.
+func keepXattrs(newFile, file) []string { return nil }
