@@ -99,7 +99,7 @@ func (m *charMap) addSpans(d *Document, operands []any) {
 		switch first := operands[i+2].(type) {
 		case array:
 			for j, v := range first {
-				if text, ok := v.(chars); ok && low+uint32(j) <= high { //nolint:gosec // a list has at most maxItems
+				if text, ok := v.(chars); ok && low+uint32(j) <= high {
 					m.add(low+uint32(j), utf16Text(text))
 				}
 			}

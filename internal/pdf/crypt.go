@@ -89,7 +89,7 @@ func (k *fileKey) fromPadding(d *Document, e dict, length int) bool {
 	h := md5.New() //nolint:gosec // see above
 	h.Write([]byte(padding))
 	h.Write([]byte(owner[:32]))
-	h.Write(binary.LittleEndian.AppendUint32(nil, uint32(permissions))) //nolint:gosec // a signed word, bit by bit
+	h.Write(binary.LittleEndian.AppendUint32(nil, uint32(permissions)))
 	h.Write([]byte(id))
 	if plain, ok := d.resolve(e["EncryptMetadata"]).(bool); ok && !plain && revision >= 4 {
 		h.Write([]byte{255, 255, 255, 255})

@@ -93,7 +93,7 @@ func inflate(data []byte) []byte {
 // readAll reads up to the limit; an error ends it, since damage must not cost
 // what came before.
 func readAll(r io.Reader) []byte {
-	out, _ := io.ReadAll(io.LimitReader(r, maxStream)) //nolint:errcheck // see above
+	out, _ := io.ReadAll(io.LimitReader(r, maxStream))
 	return out
 }
 

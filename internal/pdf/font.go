@@ -187,8 +187,10 @@ func (d *Document) builtIn(base name, descriptor dict) [256]string {
 	}
 	if strings.HasSuffix(string(base), "Symbol") {
 		out := [256]string{}
-		for i, r := range []rune(symbolLower) {
-			out[0x20+i] = string(r)
+		at := 0x20
+		for _, r := range symbolLower {
+			out[at] = string(r)
+			at++
 		}
 		return out
 	}

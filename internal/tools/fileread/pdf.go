@@ -115,7 +115,7 @@ func (s *pdfSheet) show(pages []int) error {
 	var failed error
 	readable := 0
 	for _, number := range pages {
-		text := ""
+		var text string
 		page, err := s.d.Page(number)
 		if err != nil {
 			failed = err
