@@ -103,8 +103,13 @@ func Decide(specs []*tool.Spec, g *Given) ([]Row, error) {
 		return g.only(rows)
 	}
 	for i := range rows {
-		if r := &rows[i]; r.Spec.Name == Search && r.State == On && waiting == 0 {
+		r := &rows[i]
+		switch {
+		case r.Spec.Name != Search || r.State == Off:
+		case waiting == 0:
 			r.State, r.Why = Off, "no tool is deferred"
+		default:
+			r.Why = "finds those that are deferred"
 		}
 	}
 	return rows, nil
