@@ -16,6 +16,7 @@ import (
 	"garuda/internal/llm"
 	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
+	"garuda/internal/tools/consult"
 )
 
 // fakeTool is a tool made of two functions.
@@ -105,7 +106,7 @@ func runCommand(ctx context.Context, c *tool.Call, in callInput) (*tool.Output, 
 type asksDecider struct{}
 
 func (asksDecider) Decide(req *tool.DecisionRequest) *tool.Decision {
-	if req.Class == tool.ClassRead || strings.HasPrefix(req.Plan.Target, "free") {
+	if req.Class == tool.ClassRead || req.Class == tool.ClassSession || strings.HasPrefix(req.Plan.Target, "free") {
 		return &tool.Decision{Outcome: tool.Allow, Grant: tool.NewGrant(req.CallID)}
 	}
 	q := &tool.Question{
@@ -182,7 +183,7 @@ func (h *fakeHost) open(id string) {
 	if id == "" {
 		id = fmt.Sprintf("20260301-120000-000%d", h.opened)
 	}
-	registry, err := tool.NewRegistry(fakeTools()...)
+	registry, err := tool.NewRegistry(slices.Concat(fakeTools(), consult.New())...)
 	if err != nil {
 		panic(err)
 	}

@@ -57,7 +57,7 @@ func (c *chat) ask(ctx context.Context, e engine.Asked) {
 	}
 	c.question = &question{id: e.ID, q: e.Question, stopTimer: func() bool { return true }}
 	if !c.o.IsTerminal || c.inputEnded {
-		c.screen.Line(lines.Warn, "? "+inShort(e.Question.Title)+": "+inShort(cmp.Or(e.Question.Target, e.Question.Preview)))
+		c.screen.Line(lines.Warn, "? "+strings.TrimSuffix(inShort(e.Question.Title), "?")+": "+inShort(cmp.Or(e.Question.Target, e.Question.Preview)))
 		c.unanswered("nobody could be asked: standard input is no terminal, or was closed")
 		return
 	}

@@ -40,7 +40,7 @@ func (enterPlanMode) Spec() *tool.Spec {
 }
 
 func (enterPlanMode) Plan(context.Context, *tool.Env, json.RawMessage) (*tool.Plan, error) {
-	return &tool.Plan{ReadOnly: true, Alone: true}, nil
+	return &tool.Plan{Label: "until a plan is approved", ReadOnly: true, Alone: true}, nil
 }
 
 func (enterPlanMode) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
@@ -74,7 +74,11 @@ func (exitPlanMode) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) 
 	if err := atMost("plan", in.Plan, tool.PlanLimit); err != nil {
 		return nil, err
 	}
-	return &tool.Plan{ReadOnly: true, Alone: true, Input: in}, nil
+	label := "1 line"
+	if n := strings.Count(in.Plan, "\n") + 1; n > 1 {
+		label = fmt.Sprintf("%d lines", n)
+	}
+	return &tool.Plan{Label: label, ReadOnly: true, Alone: true, Input: in}, nil
 }
 
 // maxEdits is how often a plan is shown anew after it was edited, so that a
