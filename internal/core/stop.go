@@ -22,9 +22,11 @@ const (
 	EndTokenBudget   TurnEnd = "token_budget"
 	EndSpend         TurnEnd = "spend"
 	EndRepeatedCalls TurnEnd = "repeated_calls"
-	EndMaxTokens     TurnEnd = "max_tokens"
-	EndRefusal       TurnEnd = "refusal"
-	EndTimeout       TurnEnd = "timeout"
-	EndInterrupted   TurnEnd = "interrupted"
-	EndError         TurnEnd = "error"
+	// EndNoAnswer: the model gave no answer that fits the schema (--json-schema).
+	EndNoAnswer    TurnEnd = "schema_retries"
+	EndMaxTokens   TurnEnd = "max_tokens"
+	EndRefusal     TurnEnd = "refusal"
+	EndTimeout     TurnEnd = "timeout"
+	EndInterrupted TurnEnd = "interrupted"
+	EndError       TurnEnd = "error"
 )

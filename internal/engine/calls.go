@@ -35,6 +35,7 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 		infos[i] = t.callInfo(r)
 		t.denied(r)
 	}
+	t.takeAnswer(results)
 	answers := m.Blocks
 	m.Blocks = slices.Concat(answers, t.a.notes.take())
 	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos})

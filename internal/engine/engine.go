@@ -52,6 +52,9 @@ type Config struct {
 	System string
 	// Tools are in every request, Deferred ones once tool_search has loaded them.
 	Tools, Deferred []llm.ToolSpec
+	// AnswerTool, when set, is the tool with whose call a turn must end: its output
+	// is the answer.
+	AnswerTool string
 	// Pipeline runs the calls; the engine sets its Asker, Intent and Answered.
 	Pipeline *tool.Pipeline
 	Modes    Modes

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"time"
 
 	"garuda/internal/core"
@@ -124,10 +125,12 @@ type TurnResult struct {
 	// RawStop is the last response's own word for why it stopped.
 	RawStop string
 	// Text is the last response's visible text.
-	Text  string
-	Steps int
-	Usage core.Usage
-	Cost  core.Cost
+	Text string
+	// Answer is what the model gave to Config.AnswerTool; nil where nothing fitted.
+	Answer json.RawMessage
+	Steps  int
+	Usage  core.Usage
+	Cost   core.Cost
 	// Models are Usage and Cost by model.
 	Models   core.ByModel
 	APITime  time.Duration

@@ -24,6 +24,9 @@ type turnRun struct {
 	thinking  llm.ThinkingLevel
 	maxTokens int
 	repeats   turn.Repeats
+	// capped is true once the output limit was lowered because the server refused it.
+	capped bool
+	answering answering
 	// lastAPI and lastCost are those of the newest response.
 	lastAPI  time.Duration
 	lastCost core.Cost
@@ -114,8 +117,11 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 		}
 		switch action {
 		case turn.Finish:
+			if t.askForAnswer(resp, end) {
+				break
+			}
 			t.finish(resp, calls, end)
-			return end, nil
+			return t.withoutAnswer(end), nil
 		case turn.Recover:
 			recoveries++
 			t.recover(resp)
@@ -124,9 +130,9 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 			t.a.journal.flush()
 		case turn.RunCalls:
 			t.keep(resp)
-			if stop := t.runCalls(ctx, calls); stop {
+			if end := t.answered(t.runCalls(ctx, calls)); end != "" {
 				t.stepEnded()
-				return core.EndRepeatedCalls, nil
+				return end, nil
 			}
 		}
 		t.stepEnded()

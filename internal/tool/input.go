@@ -43,6 +43,9 @@ func (in *inputSchema) check(raw string) (json.RawMessage, error) {
 	if err := json.Unmarshal([]byte(raw), &fields); err != nil {
 		return nil, fmt.Errorf("the arguments are not a JSON object (%w); send them again as one", err)
 	}
+	if in.spec.Exact {
+		return json.RawMessage(raw), in.validate(fields)
+	}
 	canonical, changed, err := in.input.canonical(fields, in.spec.Name)
 	if err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ type Spec struct {
 	Set string
 	// Schema is the JSON Schema of the input: an object, canonical names only.
 	Schema json.RawMessage
+	// Exact inputs are checked against the schema and otherwise left as they came:
+	// no other names, no conversions, no complaint about a field that it allows.
+	Exact bool
 }
 
 // Bytes is what the tool costs in each request, JSON around it aside.
@@ -120,6 +123,8 @@ type Output struct {
 	// Load names deferred tools that the session is to add to its list; tool_search
 	// sets it.
 	Load []string
+	// Answer is the turn's answer as the user asked for it; structured_output sets it.
+	Answer json.RawMessage
 }
 
 // Call is one run of a tool.
