@@ -194,8 +194,11 @@ func (wk *walk) work(worker int) {
 		if err != nil && wk.err == nil {
 			wk.err = err
 		}
+		over := wk.err != nil || wk.busy == 0 && len(wk.stack) == 0
 		wk.mu.Unlock()
-		wk.wake.Broadcast()
+		if over { // what was pushed woke the others already
+			wk.wake.Broadcast()
+		}
 	}
 }
 

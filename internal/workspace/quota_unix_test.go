@@ -1,0 +1,7 @@
+//go:build unix
+
+package workspace
+
+import "syscall"
+
+const errQuota = syscall.EDQUOT
