@@ -22,6 +22,8 @@ type Parts struct {
 	// Sandboxed says that commands run isolated; Attended that a person answers.
 	Sandboxed, Attended bool
 	Instructions        []Instructions
+	// Memory are the facts that may be told, the oldest first.
+	Memory []Fact
 }
 
 // Instructions is one file of instructions, the most important last.
@@ -40,6 +42,7 @@ func Build(p Parts) string {
 	rules(&b, p)
 	permissions(&b, p)
 	instructions(&b, p.Instructions)
+	memory(&b, p)
 	return b.String()
 }
 
