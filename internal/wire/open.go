@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"garuda/internal/audit"
@@ -26,6 +27,7 @@ import (
 	"garuda/internal/state"
 	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
+	"garuda/internal/tools/memory"
 	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
 )
@@ -54,12 +56,16 @@ type System struct {
 	redactor   *redact.Redactor
 	state      *state.Dir
 	sessions   *session.Store
+	memory     *memory.Store
 	providers  *provider.Registry
 	model      llm.Model
 	// described is the spec of the model that the settings describe (modelInfo),
 	// once another one was switched to; "" while that is the one in use.
 	described string
 	system    string
+	// memoryChanged is true until the next session takes up what was remembered.
+	memoryChanged atomic.Bool
+
 	env       []string
 	notices   []string
 	byHand    *tool.Pipeline
@@ -88,7 +94,7 @@ func (s *System) open(ctx context.Context) error {
 	s.notices = append(s.notices, said...)
 	s.redactor = redact.New(append(s.keys.Values(), s.file.HeaderSecrets()...))
 	logTo(s.redactor)
-	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openTools, s.openPolicy, s.openState}
+	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openState, s.openMemory, s.openTools, s.openPolicy}
 	if s.options.WithoutFolder {
 		steps = []func() error{s.loadSettings}
 	}

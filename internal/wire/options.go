@@ -32,6 +32,8 @@ type Options struct {
 	MaxTurns    int
 	MaxSpendUSD float64
 	Think       string
+	// NoMemory leaves the project's memory alone: out of the prompt, and without its tools.
+	NoMemory bool
 	// NoInstructions leaves AGENTS.md and the like out of the prompt.
 	NoInstructions bool
 	// Attended says that a person answers questions.

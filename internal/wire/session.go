@@ -32,7 +32,7 @@ type SessionOptions struct {
 // OpenSession opens a session, and says what a person should know about it.
 func (s *System) OpenSession(o SessionOptions) (*engine.Session, []string, error) {
 	var said []string
-	if s.system == "" {
+	if changed := s.memoryChanged.Swap(false); changed || s.system == "" {
 		said = s.buildPrompt()
 	}
 	id, found, err := s.find(o)
@@ -208,7 +208,7 @@ func (s *System) journalLimits() session.Limits {
 // start connects a session to its journal and runs it.
 func (s *System) start(journal *session.Journal, history *session.History) *engine.Session {
 	pipeline := s.newPipeline()
-	pipeline.SessionID = journal.ID()
+	pipeline.SessionID, pipeline.Env.Keeper = journal.ID(), journal
 	if !s.options.InMemory {
 		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
 		pipeline.Env.MakeOutputDir = sync.OnceValues(journal.OutputDir)
@@ -234,6 +234,8 @@ func (s *System) buildPrompt() (said []string) {
 	if !s.options.NoInstructions {
 		p.Instructions, said = instructions(s.places, s.workspace)
 	}
+	facts, left := s.remembered()
+	p.Memory, said = facts, append(said, left...)
 	s.system = prompt.Build(p)
 	if tight := roomNotice(s.model.Info(), s.system, s.toolSpecs(toolset.On)); tight != "" {
 		said = append(said, tight)

@@ -10,6 +10,7 @@ import (
 	"garuda/internal/config"
 	"garuda/internal/core"
 	"garuda/internal/policy"
+	"garuda/internal/session"
 	"garuda/internal/session/redact"
 	"garuda/internal/tool"
 	"garuda/internal/tools/consult"
@@ -23,7 +24,7 @@ import (
 
 // allTools are the tools that this version has.
 func allTools(s *System) []tool.Tool {
-	return slices.Concat(consult.New(), fileread.New(), fileedit.New(), search.New(), git.New(), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}))
+	return slices.Concat(consult.New(), fileread.New(), fileedit.New(), search.New(), git.New(), ownTools(s), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}))
 }
 
 // redacted takes secrets out of what goes to the disk through it.
@@ -81,7 +82,7 @@ func (s *System) newPipeline() *tool.Pipeline {
 		Registry: s.registry, Decider: s.policy,
 		Env: &tool.Env{
 			Workspace: s.workspace, Tracker: workspace.NewTracker(), Exec: s.executor, CommandEnv: s.env,
-			MayRead: s.policy.MayRead, MayReadReal: s.policy.MayReadReal, Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
+			MayRead: s.policy.MayRead, MayReadReal: s.policy.MayReadReal, Keeper: session.Memory(""), Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
 		},
 	}
 	s.auditTo(p)

@@ -64,6 +64,7 @@ func (s *System) given() *toolset.Given {
 // noUse says of session tools why this system has no use for them.
 func (s *System) noUse() map[string]string {
 	out := map[string]string{}
+	s.memoryNoUse(out)
 	if !s.options.Attended {
 		for _, name := range []string{"ask", "enter_plan_mode", "exit_plan_mode"} {
 			out[name] = "nobody answers questions here"

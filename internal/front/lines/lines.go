@@ -24,6 +24,8 @@ type Activity struct {
 	Quiet bool
 	// Diffs shows what an edit wrote.
 	Diffs bool
+	// Todos prints the list of steps when it changes.
+	Todos bool
 	// Live names a call before its arguments are complete, and shows what a
 	// command prints while it runs.
 	Live bool
@@ -38,6 +40,8 @@ type Activity struct {
 	outputs   map[string]*output
 	// seen holds the calls whose change a person was already shown.
 	seen map[string]bool
+	// todos is the list of steps that was printed last.
+	todos []core.Todo
 }
 
 // pending is a call's line of which only the name is written. Any call of that
@@ -159,6 +163,7 @@ func (a *Activity) ended(e engine.ToolEnded) {
 		style = Bad
 	}
 	a.line(style, prefix+resultText(e))
+	a.todosChanged(r)
 	if a.Diffs && !seen && r.Output != nil && r.Output.Diff != "" {
 		a.screen().Diff("    ", r.Output.Diff, maxDiffLines)
 	}

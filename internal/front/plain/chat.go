@@ -97,6 +97,7 @@ func (c *chat) banner() {
 	c.screen.Line(lines.Normal, "sandbox  "+b.Sandbox)
 	c.screen.Line(lines.Normal, "folder   "+b.Folder)
 	c.notices(c.o.Notices)
+	c.takeUpTodos()
 	c.screen.Line(lines.Normal, "")
 }
 
@@ -114,7 +115,7 @@ func (c *chat) follow(ctx context.Context) {
 	}
 	c.stopPump()
 	c.session = s
-	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Live: true, Clock: c.clock}
+	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Todos: true, Live: true, Clock: c.clock}
 	c.events, c.seen = make(chan numbered), -1
 	c.busy, c.stopping, c.question, c.lastTurn = false, false, nil, nil
 	c.handOff = nil

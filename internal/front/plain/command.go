@@ -54,6 +54,8 @@ func commands() []command {
 		{name: "think", args: "[LEVEL]", help: "how much the model thinks: off, low, medium, high, xhigh, max", whileBusy: always, run: runThink},
 		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
 		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
+		{name: "todo", help: "the list of steps that the model keeps", whileBusy: always, run: runTodo},
+		{name: "memory", help: "what is remembered of this project, and what waits for your yes", run: runMemory},
 		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
 		{name: "audit", args: "[N|denials [N]|stats|verify]", help: "what was decided in this folder, newest last", whileBusy: always, run: runAudit},
 		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(modePlan)},

@@ -169,6 +169,7 @@ type fakeHost struct {
 	modes   *fakeModes
 	opened  int
 	list    []plain.SessionInfo
+	facts   []plain.Fact
 	hangs   func() // when set, New calls it and waits for its context
 }
 
@@ -272,6 +273,18 @@ func (h *fakeHost) Models(context.Context) ([]*llm.Info, error) {
 		{Spec: "fake/local", ID: "local", ContextWindow: 60, Known: true, Price: core.Price{Known: true}, KeySource: "none"},
 		{Spec: "fake/new", ID: "new", ContextWindow: 32_768, KeySource: "credentials"},
 	}, nil
+}
+
+func (h *fakeHost) Memory(context.Context) ([]plain.Fact, error) { return slices.Clone(h.facts), nil }
+
+func (h *fakeHost) TrustMemory(_ context.Context, facts []plain.Fact) (bool, error) {
+	for i := range h.facts {
+		h.facts[i].Trusted = h.facts[i].Trusted || slices.Contains(facts, h.facts[i])
+	}
+	if h.current.Totals().Turns > 0 {
+		return false, nil
+	}
+	return true, h.replace("")
 }
 
 func (h *fakeHost) IsAlias(word string) bool { return word == "big" }

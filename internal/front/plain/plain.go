@@ -86,6 +86,11 @@ type Host interface {
 	// SwitchModel goes on with another model, and gives what the person should
 	// know of it, a line each.
 	SwitchModel(ctx context.Context, spec string) (notices []string, err error)
+	// Memory is what is remembered of the project, the oldest first.
+	Memory(ctx context.Context) ([]Fact, error)
+	// TrustMemory notes that the person said yes to these facts; loaded is false
+	// where the open session goes on without them.
+	TrustMemory(ctx context.Context, facts []Fact) (loaded bool, err error)
 	// IsAlias reports whether the word stands for a model without being its id.
 	IsAlias(word string) bool
 }

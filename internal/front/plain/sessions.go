@@ -65,6 +65,8 @@ func runSessions(ctx context.Context, c *chat, ref string) error {
 	}
 	c.notices(notices)
 	c.say(fmt.Sprintf("opened %s (%s), %s", sessionName(info), info.ID, turns(info.Turns)))
+	c.follow(ctx)
+	c.takeUpTodos()
 	return nil
 }
 
