@@ -16,7 +16,7 @@ func (c *readCache) clear() { c.real.Clear() }
 
 // MayRead is the answer for one file that a search or a listing came across, an
 // absolute path: false for sensitive files, and for those denied to a reading
-// tool, in either spelling.
+// tool or hidden by the team policy, in either spelling.
 func (e *Engine) MayRead(path string) bool {
 	path = filepath.Clean(path)
 	if !e.mayReadSpelling(e.spell(path)) {
@@ -41,8 +41,15 @@ func (e *Engine) MayRead(path string) bool {
 	return real == path || e.mayReadSpelling(e.spell(real))
 }
 
+// MayReadReal is MayRead for a path on which no link stands, its last part
+// included, as a walk finds them that follows none. It does not look at the disk.
+func (e *Engine) MayReadReal(path string) bool { return e.mayReadSpelling(e.spell(path)) }
+
 func (e *Engine) mayReadSpelling(sp spelling) bool {
 	if sensitive(sp.abs, true, e.cfg.FoldCase) && !e.readNamed(sp) {
+		return false
+	}
+	if e.team.hides(sp) != nil {
 		return false
 	}
 	for _, r := range e.rules.deny {

@@ -5,21 +5,23 @@ import "strings"
 // sensitive tells whether a path holds secrets: those are neither read nor
 // searched unless a rule of the user names the file. byTool adds all of /proc.
 func sensitive(path string, byTool, fold bool) bool {
-	parts := strings.Split(path, "/")
-	name := plainName(parts[len(parts)-1], fold)
-	if sensitiveName(name) || sensitiveProc(parts, byTool) {
+	name := plainName(path[strings.LastIndexByte(path, '/')+1:], fold)
+	if sensitiveName(name) || strings.HasPrefix(path, "/proc") && sensitiveProc(strings.Split(path, "/"), byTool) {
 		return true
 	}
-	for i, p := range parts {
-		switch plainName(p, fold) {
+	for rest := path; rest != ""; { // a search asks of every file: nothing is put in memory
+		var part string
+		part, rest, _ = strings.Cut(rest, "/")
+		last := !strings.Contains(rest, "/")
+		switch plainName(part, fold) {
 		case ".ssh", ".aws", ".gnupg":
 			return true
 		case ".docker":
-			if i+2 == len(parts) && name == "config.json" {
+			if last && rest != "" && name == "config.json" {
 				return true
 			}
 		case ".kube":
-			if i+2 == len(parts) && name == "config" {
+			if last && rest != "" && name == "config" {
 				return true
 			}
 		}

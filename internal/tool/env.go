@@ -26,6 +26,8 @@ type Env struct {
 	// MayRead is the policy's answer for one file that a search or a listing
 	// came across (an absolute path): false for sensitive and denied ones.
 	MayRead func(path string) bool
+	// MayReadReal is the same for a path that is known to hold no link; nil means MayRead.
+	MayReadReal func(path string) bool
 	Clock   core.Clock
 	// Consult is the way to the person in front of the session; nil without one.
 	Consult Consult

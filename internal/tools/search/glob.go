@@ -107,7 +107,7 @@ type globber struct {
 func (g *globber) visit(_ int, e *workspace.Entry) error {
 	p := e.Path()
 	folder := e.Kind == workspace.KindFolder
-	if folder && !g.env.MayRead(p.Abs) {
+	if folder && !g.env.MayReadListed(p.Abs) {
 		return workspace.ErrSkipFolder
 	}
 	here, below := g.call.pattern.match(relative(g.call.from, p))
@@ -124,7 +124,7 @@ func (g *globber) visit(_ int, e *workspace.Entry) error {
 	var match found
 	named := (here || below) && g.mayName(p)
 	if named {
-		info, err := g.env.Workspace.Lstat(p)
+		info, err := e.Info()
 		if err != nil {
 			named = false // removed meanwhile
 		}
@@ -145,11 +145,11 @@ func (g *globber) visit(_ int, e *workspace.Entry) error {
 // mayName reports whether a listing may name this entry; a link is judged by
 // where it leads too, and one that leads outside is not named.
 func (g *globber) mayName(p workspace.Path) bool {
+	if p.Info.Kind != workspace.KindLink {
+		return (p.Info.Kind == workspace.KindFile || p.Info.Kind == workspace.KindFolder) && g.env.MayReadListed(p.Abs)
+	}
 	if !g.env.MayRead(p.Abs) {
 		return false
-	}
-	if p.Info.Kind != workspace.KindLink {
-		return p.Info.Kind == workspace.KindFile || p.Info.Kind == workspace.KindFolder
 	}
 	to, err := g.env.Workspace.Resolve(p.Abs)
 	return err == nil && to.Exists && to.Info.Kind == workspace.KindFile && g.env.MayRead(to.Real)

@@ -146,7 +146,7 @@ func (g *grepper) visit(worker int, e *workspace.Entry) error {
 	switch e.Kind {
 	case workspace.KindFile:
 	case workspace.KindFolder:
-		if !g.env.MayRead(e.Path().Abs) {
+		if !g.env.MayReadListed(e.Path().Abs) {
 			g.found.refuse()
 			return workspace.ErrSkipFolder
 		}
@@ -163,7 +163,7 @@ func (g *grepper) visit(worker int, e *workspace.Entry) error {
 			}
 		}
 	}
-	if !g.env.MayRead(p.Abs) {
+	if !g.env.MayReadListed(p.Abs) {
 		g.found.refuse()
 		return nil
 	}

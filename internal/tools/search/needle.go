@@ -163,10 +163,7 @@ func (f *finder) first(buf []byte, from int) int {
 // index returns where the needle comes at or after from; len(buf) for nowhere.
 func (n *needle) index(buf []byte, from int) int {
 	if !n.fold {
-		if i := bytes.Index(buf[from:], n.text); i >= 0 {
-			return from + i
-		}
-		return len(buf)
+		return n.indexExact(buf, from)
 	}
 	low := n.text[n.rare]
 	up := low
@@ -190,6 +187,31 @@ func (n *needle) index(buf []byte, from int) int {
 			return start
 		}
 		at++
+	}
+	return len(buf)
+}
+
+// indexExact looks for the rarest byte, at the speed of memory, and for the
+// whole text where that turns out not to be rare.
+func (n *needle) indexExact(buf []byte, from int) int {
+	at := from + n.rare
+	for tries := 0; at < len(buf); tries++ {
+		start := at - n.rare
+		if tries > 8+(at-from)/64 {
+			if i := bytes.Index(buf[start:], n.text); i >= 0 {
+				return start + i
+			}
+			return len(buf)
+		}
+		i := bytes.IndexByte(buf[at:], n.text[n.rare])
+		if i < 0 {
+			return len(buf)
+		}
+		start += i
+		if end := start + len(n.text); end <= len(buf) && string(buf[start:end]) == string(n.text) {
+			return start
+		}
+		at += i + 1
 	}
 	return len(buf)
 }

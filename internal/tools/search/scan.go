@@ -64,10 +64,10 @@ type scanner struct {
 	buf    []byte
 
 	// Of the file being searched:
-	out       *fileMatches
-	number    int // the number of the line at `counted`
-	counted   int // an offset into buf
-	shown     int // the number of the last line in out
+	out       *fileMatches // nil until something matches
+	number    int          // the number of the line at `counted`
+	counted   int          // an offset into buf
+	shown     int          // the number of the last line in out
 	afterLeft int
 	afterAt   int // where the next line of context begins
 	spent     time.Duration
@@ -80,7 +80,7 @@ func newScanner(e *expression, m mode, before, after, keep int) *scanner {
 // file searches one open file. A file without a match gives nil. Errors: errBinary,
 // errTooLarge, errTimeout, the end of ctx, and failures to read.
 func (s *scanner) file(ctx context.Context, f *workspace.File) (*fileMatches, error) {
-	s.out = &fileMatches{}
+	s.out = nil
 	s.number, s.counted, s.shown, s.afterLeft, s.spent = 1, 0, 0, 0, 0
 	var err error
 	if s.expr.multiline {
@@ -91,10 +91,16 @@ func (s *scanner) file(ctx context.Context, f *workspace.File) (*fileMatches, er
 	if err != nil {
 		return nil, err
 	}
-	if s.out.count == 0 {
-		return nil, nil
-	}
 	return s.out, nil
+}
+
+// hit counts a matching line, and says whether it is to be kept.
+func (s *scanner) hit() (keep bool) {
+	if s.out == nil {
+		s.out = &fileMatches{}
+	}
+	s.out.count++
+	return s.mode == modeContent && s.out.count <= s.keep
 }
 
 // lines searches line by line, holding only a part of a large file.
@@ -223,16 +229,19 @@ func (s *scanner) block(from, end int) (done bool, err error) {
 			stop, next = hit+i, hit+i+1
 		}
 		text := trimCR(buf[start:stop])
-		ok, err := s.matches(text)
-		if err != nil {
-			return true, err
+		// A literal was found already, unless it reaches into the CR.
+		ok := s.expr.literal != nil && hit+len(s.expr.literal) <= start+len(text)
+		if !ok {
+			if ok, err = s.matches(text); err != nil {
+				return true, err
+			}
 		}
 		if ok {
-			s.out.count++
+			keep := s.hit()
 			if s.mode == modeFiles {
 				return true, nil
 			}
-			if s.mode == modeContent && s.out.count <= s.keep {
+			if keep {
 				s.emit(start, stop, next)
 			}
 		}
@@ -398,8 +407,7 @@ func (s *scanner) spanned(at, from, to, done int) int {
 		if start == size && size > 0 || start < done {
 			return done // after the last line break, or on a line that counted already
 		}
-		s.out.count++
-		if s.mode == modeContent && s.out.count <= s.keep {
+		if s.hit() {
 			s.emit(start, stop, next)
 		}
 		if done = next; next == size {
