@@ -44,6 +44,8 @@ type folder interface {
 	move(name string, to folder, toName string) error
 	link(from, to string) error
 	remove(name string) error
+	// rmdir removes an empty folder.
+	rmdir(name string) error
 	// sync makes the folder's entries durable, where the system can.
 	sync() error
 	close()

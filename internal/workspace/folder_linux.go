@@ -291,6 +291,10 @@ func (f *fdFolder) remove(name string) error {
 	return atError("remove", name, unix.Unlinkat(f.fd, name, 0))
 }
 
+func (f *fdFolder) rmdir(name string) error {
+	return atError("remove", name, unix.Unlinkat(f.fd, name, unix.AT_REMOVEDIR))
+}
+
 func atError(op, name string, err error) error {
 	if err == nil {
 		return nil

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -198,6 +199,12 @@ func (f *rootFolder) rename(from, to string) error              { return f.r.Ren
 func (f *rootFolder) move(string, folder, string) error         { return errCopy }
 func (f *rootFolder) link(from, to string) error                { return f.r.Link(from, to) }
 func (f *rootFolder) remove(name string) error                  { return f.r.Remove(name) }
+func (f *rootFolder) rmdir(name string) error {
+	if info, err := f.lstat(name); err != nil || info.Kind != KindFolder {
+		return cmp.Or(err, error(&kindError{info.Kind}))
+	}
+	return f.r.Remove(name)
+}
 func (f *rootFolder) close()                                    { _ = f.r.Close() }
 
 func (f *rootFolder) sync() error {

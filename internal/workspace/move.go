@@ -86,24 +86,32 @@ func (w *Workspace) Move(from, to Path, was Info) (*Written, error) {
 	}
 	out := &Written{}
 	toDir, toName, err := w.makeParent(to, out)
-	if err != nil {
+	if err == nil {
+		defer toDir.close()
+		err = w.moveTo(dir, from, name, toDir, to, toName, was, out)
+	}
+	if !made(err) {
+		w.RemoveFolders(out)
 		return nil, err
 	}
-	defer toDir.close()
+	return out, err
+}
+
+func (w *Workspace) moveTo(dir folder, from Path, name string, toDir folder, to Path, toName string, was Info, out *Written) error {
 	switch err := dir.move(name, toDir, toName); {
 	case errors.Is(err, errCopy):
-		return out, w.moveByCopy(from, to, was, out)
+		return w.moveByCopy(from, to, was, out)
 	case errors.Is(err, fs.ErrExist):
-		return nil, &ChangedError{Path: to.Rel, How: "is there already and was not overwritten"}
+		return &ChangedError{Path: to.Rel, How: "is there already and was not overwritten"}
 	case err != nil:
-		return nil, w.failure("move", from, err)
+		return w.failure("move", from, err)
 	}
 	info, err := toDir.lstat(toName)
 	if err != nil {
-		return out, unsaved(to, err)
+		return unsaved(to, err)
 	}
 	out.Info, out.Snapshot = info, snapshotOf(info)
-	return out, unsaved(to, errors.Join(toDir.sync(), dir.sync()))
+	return unsaved(to, errors.Join(toDir.sync(), dir.sync()))
 }
 
 // moveByCopy writes the file anew and removes it at the old place; the copy is
@@ -128,9 +136,8 @@ func (w *Workspace) moveByCopy(from, to Path, was Info, out *Written) error {
 	if err != nil && !errors.As(err, &lost) { // else the copy is all there is
 		return errors.Join(err, w.takeBack(to, written))
 	}
-	folders := out.Folders
+	written.Folders, written.made = out.Folders, out.made
 	*out = *written
-	out.Folders = folders
 	out.Notes = append(out.Notes, fmt.Sprintf("%s was copied and then deleted at the old place; its owner and extended attributes were not kept", from.Rel))
 	return err
 }

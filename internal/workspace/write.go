@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,14 @@ type Written struct {
 	// Notes are what the user should know: other names of the file that keep the
 	// old text, an owner or attributes that could not be kept.
 	Notes []string
+
+	made []place
+}
+
+// place is a path of a mount.
+type place struct {
+	mount *mount
+	rel   string
 }
 
 // Create writes a new file, with its missing folders, in one step: other
@@ -34,32 +43,68 @@ func (w *Workspace) CreateAs(p Path, data []byte, mode fs.FileMode) (*Written, e
 	out := &Written{}
 	dir, name, err := w.makeParent(p, out)
 	if err != nil {
+		w.RemoveFolders(out)
 		return nil, err
 	}
 	defer dir.close()
+	err = w.createIn(dir, name, p, data, mode, out)
+	if !made(err) {
+		w.RemoveFolders(out)
+		return nil, err
+	}
+	return out, err
+}
+
+// RemoveFolders takes back the folders that a write made, as far as nothing is
+// in them. It is for a write that failed, or that is taken back itself; a folder
+// that stays does no harm, so what cannot be removed is left.
+func (w *Workspace) RemoveFolders(out *Written) {
+	for _, at := range slices.Backward(out.made) {
+		dir, name := splitRel(at.rel)
+		parent, err := at.mount.dir.sub(dir)
+		if err != nil {
+			return
+		}
+		err = parent.rmdir(name)
+		parent.close()
+		if err != nil {
+			return
+		}
+	}
+	out.Folders, out.made = nil, nil
+}
+
+// made reports whether a step changed the disk, also when it then failed.
+func made(err error) bool {
+	unsaved := (*UnsavedError)(nil)
+	return err == nil || errors.As(err, &unsaved)
+}
+
+func (w *Workspace) createIn(dir folder, name string, p Path, data []byte, mode fs.FileMode, out *Written) error {
 	t := &tempFile{w: w, p: p, dir: dir}
 	defer t.discard()
 	const everyone = 0o666 // less the umask
 	if err := t.fill(data, cmp.Or(mode, everyone)); err != nil {
-		return nil, err
+		return err
 	}
 	if mode != 0 {
 		if err := t.f.Chmod(mode); err != nil {
-			return nil, w.failure("create", p, err)
+			return w.failure("create", p, err)
 		}
 	}
 	info, err := t.finish()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	switch err := t.place(name); {
 	case errors.Is(err, fs.ErrExist):
-		return nil, &ChangedError{Path: p.Rel, How: "appeared meanwhile and was not overwritten"}
+		return &ChangedError{Path: p.Rel, How: "appeared meanwhile and was not overwritten"}
 	case err != nil:
-		return nil, w.failure("create", p, err)
+		return w.failure("create", p, err)
 	}
 	t.discard() // it may still have its first name too
-	return out.done(placed(dir, name, info), data), unsaved(p, dir.sync())
+	out.done(placed(dir, name, info), data)
+	return unsaved(p, dir.sync())
 }
 
 // placed describes a file again that got its name: some systems count that as a
@@ -179,6 +224,7 @@ func (w *Workspace) makeParent(p Path, out *Written) (folder, string, error) {
 		switch err := at.mkdir(part, everyone); {
 		case err == nil:
 			out.Folders = append(out.Folders, w.Rel(p.mount.path(rel)))
+			out.made = append(out.made, place{p.mount, rel})
 			if err := at.sync(); err != nil {
 				at.close()
 				return nil, "", w.failure("save the folder of", p, err)

@@ -200,7 +200,7 @@ func (f *patchedFile) update(env *tool.Env, s *section) error {
 			return err
 		}
 	}
-	e.edits = t.edits
+	e.edits = t.edits()
 	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
 		return fmt.Errorf("edit %s: %w", f.path.Rel, err)
 	}
@@ -297,6 +297,7 @@ type disk interface {
 	Move(from, to workspace.Path, was workspace.Info) (*workspace.Written, error)
 	Replace(p workspace.Path, was workspace.Info, data []byte) (*workspace.Written, error)
 	Lstat(p workspace.Path) (workspace.Info, error)
+	RemoveFolders(made *workspace.Written)
 }
 
 // applying is a patch on its way to the disk.
@@ -342,7 +343,11 @@ func (a *applying) one(f *patchedFile) (*workspace.Written, error) {
 	case sectionAdd:
 		done, err := a.w.Create(f.path, f.raw)
 		if made(err) {
-			a.undo = append(a.undo, func() error { return a.w.Remove(f.path, done.Info) })
+			a.undo = append(a.undo, func() error {
+				err := a.w.Remove(f.path, done.Info)
+				a.w.RemoveFolders(done)
+				return err
+			})
 		}
 		return done, err
 	case sectionDelete:
@@ -365,7 +370,11 @@ func (a *applying) update(f *patchedFile) (*workspace.Written, error) {
 		var err error
 		done, err = a.w.Move(f.path, *f.to, info)
 		if made(err) {
-			a.undo = append(a.undo, func() error { return a.moveBack(*f.to, f.path) })
+			a.undo = append(a.undo, func() error {
+				err := a.moveBack(*f.to, f.path)
+				a.w.RemoveFolders(done)
+				return err
+			})
 		}
 		if err != nil {
 			return nil, err

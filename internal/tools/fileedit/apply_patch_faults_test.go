@@ -72,8 +72,8 @@ func TestPatchIsPutBackAfterEachStep(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				p := plan(t, env, applyPatch{}, patchOf("*** Delete File: c", "*** Add File: new", "+n", "*** Update File: a", "-a", "+A",
-					"*** Update File: b", "*** Move to: moved", "-b", "+B", "*** Update File: e", "*** Move to: f", "*** Delete File: d"))
+				p := plan(t, env, applyPatch{}, patchOf("*** Delete File: c", "*** Add File: n1/n2/new", "+n", "*** Update File: a", "-a", "+A",
+					"*** Update File: b", "*** Move to: n1/m/moved", "-b", "+B", "*** Update File: e", "*** Move to: f", "*** Delete File: d"))
 				call, _ := p.Input.(*patchCall)
 				a := &applying{w: &faultyDisk{Workspace: env.Workspace, left: step, before: before}}
 				if err := a.all(call.files); err == nil || !errors.Is(err, testkit.ErrFull) && !errors.Is(err, testkit.ErrIO) {
@@ -84,6 +84,9 @@ func TestPatchIsPutBackAfterEachStep(t *testing.T) {
 				}
 				if d := cmp.Diff(files, tree(t, env)); d != "" {
 					t.Error(d)
+				}
+				if _, err := os.Stat(filepath.Join(env.Workspace.Root(), "n1")); err == nil {
+					t.Error("folders that were made stay")
 				}
 				for path := range files {
 					if info, err := os.Stat(filepath.Join(env.Workspace.Root(), path)); err != nil || info.Mode().Perm() != 0o640 {

@@ -233,7 +233,7 @@ func TestPatchRoundTrip(t *testing.T) {
 		if err := text.apply(&sections[0].hunks[0]); err != nil {
 			t.Fatal(err)
 		}
-		_, got, err := workspace.Decode([]byte(old.String())).Splice(text.edits)
+		_, got, err := workspace.Decode([]byte(old.String())).Splice(text.edits())
 		if err != nil || got != want.String() {
 			t.Fatalf("got %q, want %q (%v)", got, want.String(), err)
 		}
@@ -255,7 +255,7 @@ func FuzzParsePatch(f *testing.F) {
 					return
 				}
 			}
-			if _, _, err := workspace.Decode([]byte(lf)).Splice(text.edits); err != nil && strings.Contains(err.Error(), "out of") {
+			if _, _, err := workspace.Decode([]byte(lf)).Splice(text.edits()); err != nil && strings.Contains(err.Error(), "out of") {
 				t.Errorf("%q on %q: %v", patch, lf, err)
 			}
 		}

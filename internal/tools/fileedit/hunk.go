@@ -16,7 +16,6 @@ type patchedText struct {
 	stale bool
 	at    int // the first line that the next hunk may touch
 	runs  []lineRun
-	edits []workspace.Edit
 }
 
 // lineRun is lines [from, to) and what comes in their place. There is at least
@@ -38,7 +37,7 @@ func newPatchedText(name, lf string, stale bool) *patchedText {
 	return t
 }
 
-// apply finds one hunk and adds its edits.
+// apply finds one hunk and notes what it changes.
 func (t *patchedText) apply(h *hunk) error {
 	from := t.at
 	for _, head := range h.heads {
@@ -60,11 +59,16 @@ func (t *patchedText) apply(h *hunk) error {
 	}
 	t.replace(h, at)
 	t.at = at + len(old)
-	t.edits = t.edits[:0]
-	for _, r := range t.runs {
-		t.edits = append(t.edits, t.editsOf(r)...)
-	}
 	return nil
+}
+
+// edits are what the hunks that were applied change.
+func (t *patchedText) edits() []workspace.Edit {
+	var out []workspace.Edit
+	for _, r := range t.runs {
+		out = append(out, t.editsOf(r)...)
+	}
+	return out
 }
 
 func (t *patchedText) behind(from int) string {
@@ -120,20 +124,40 @@ func (t *patchedText) place(h *hunk, old []string, from int) (int, error) {
 	return 0, fmt.Errorf("line %d of the patch: the lines of this hunk do not stand in %s%s.%s", h.line, t.name, t.behind(from), why)
 }
 
+// places finds where the lines stand, overlapping places too. It goes over the
+// text once, whatever repeats in it (the search of Knuth, Morris and Pratt).
 func (t *patchedText) places(old []string, from int, atEnd bool, same func(string) string) []int {
-	var found []int
-	last := len(t.lines) - len(old)
-	if atEnd {
-		from = max(from, last)
+	want := make([]string, len(old))
+	for i, line := range old {
+		want[i] = same(line)
 	}
-next:
-	for i := from; i <= last; i++ {
-		for j, line := range old {
-			if same(t.lines[i+j]) != same(line) {
-				continue next
-			}
+	// again[n]: of the first n lines, how many at their end are also at their beginning.
+	again := make([]int, len(want)+1)
+	for i, n := 1, 0; i < len(want); i++ {
+		for n > 0 && want[i] != want[n] {
+			n = again[n]
 		}
-		found = append(found, i)
+		if want[i] == want[n] {
+			n++
+		}
+		again[i+1] = n
+	}
+	if atEnd {
+		from = max(from, len(t.lines)-len(want))
+	}
+	var found []int
+	n := 0 // lines that match up to here
+	for i := from; i < len(t.lines); i++ {
+		line := same(t.lines[i])
+		for n > 0 && (n == len(want) || line != want[n]) {
+			n = again[n]
+		}
+		if line == want[n] {
+			n++
+		}
+		if n == len(want) {
+			found = append(found, i+1-n)
+		}
 	}
 	return found
 }
