@@ -205,7 +205,7 @@ func (f *rootFolder) rmdir(name string) error {
 	}
 	return f.r.Remove(name)
 }
-func (f *rootFolder) close()                                    { _ = f.r.Close() }
+func (f *rootFolder) close() { _ = f.r.Close() }
 
 func (f *rootFolder) sync() error {
 	dir, err := f.r.Open(".")
