@@ -39,7 +39,7 @@ func runHeadless(ctx context.Context, f *Factory, o *runOptions) error {
 	signals.running()
 	code, err := headless.Run(ctx, s, headless.Options{
 		Format: headless.Format(o.outputFormat), Partial: o.partial, Verbose: o.verbose,
-		Stdout: f.Out, Stderr: f.Err, Terminal: f.OutIsTerminal,
+		Answer: o.AnswerSchema != nil, Stdout: f.Out, Stderr: f.Err, Terminal: f.OutIsTerminal,
 		Prompts: prompts.out, PromptErr: prompts.failure, Interrupted: signals.ctx.Done(),
 		Init: headless.Init{
 			CWD: sys.Root(), PermissionMode: permissionMode(sys.Mode(), o.Yolo), APIKeySource: sys.Model().KeySource,

@@ -18,6 +18,7 @@ type runOptions struct {
 	plan, cont, fork                     bool
 	resume                               string
 	outputFormat, inputFormat            string
+	answerSchema                         string
 	timeout                              time.Duration
 	prompt                               string
 }
@@ -79,6 +80,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.BoolVar(&o.NoMemory, "no-memory", false, "leave what was remembered of the project out")
 	fs.StringVar(&o.outputFormat, "output-format", "text", "of -p: text, json or stream-json")
 	fs.StringVar(&o.inputFormat, "input-format", "text", "of -p: text or stream-json")
+	fs.StringVar(&o.answerSchema, "json-schema", "", "of -p: the answer must fit this JSON Schema, given here or in a `file`")
 	fs.BoolVar(&o.partial, "include-partial-messages", false, "with stream-json: show deltas as stream_event lines")
 	fs.BoolVar(&o.verbose, "verbose", false, "show calls and sums on standard error in the json formats too")
 	fs.BoolVar(&o.showVersion, "version", false, "print the version")
@@ -117,6 +119,13 @@ func (o *runOptions) complete(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	if o.answerSchema != "" {
+		schema, err := readAnswerSchema(o.answerSchema)
+		if err != nil {
+			return err
+		}
+		o.AnswerSchema = schema
+	}
 	if o.cont && o.resume != "" {
 		return usagef("--continue and --resume contradict each other; give one")
 	}
@@ -141,7 +150,7 @@ func (o *runOptions) checkNumbers(cmd *cobra.Command) error {
 
 // chatOnly refuses flags that mean something only with -p.
 func (o *runOptions) chatOnly(cmd *cobra.Command) error {
-	for _, name := range []string{"output-format", "input-format", "include-partial-messages", "timeout"} {
+	for _, name := range []string{"output-format", "input-format", "include-partial-messages", "json-schema", "timeout"} {
 		if cmd.Flags().Changed(name) {
 			return usagef("--%s goes with -p", name)
 		}

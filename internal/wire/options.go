@@ -10,6 +10,7 @@ import (
 
 	"garuda/internal/config"
 	"garuda/internal/llm"
+	"garuda/internal/tools/structured"
 )
 
 // Options are what the command line says about the system.
@@ -32,6 +33,8 @@ type Options struct {
 	MaxTurns    int
 	MaxSpendUSD float64
 	Think       string
+	// AnswerSchema, when set, is what the answer of each turn must look like.
+	AnswerSchema *structured.Schema
 	// NoMemory leaves the project's memory alone: out of the prompt, and without its tools.
 	NoMemory bool
 	// NoInstructions leaves AGENTS.md and the like out of the prompt.

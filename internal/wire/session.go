@@ -216,7 +216,7 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 	return engine.New(engine.Config{
 		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(toolset.On), Deferred: s.toolSpecs(toolset.Deferred), Pipeline: pipeline,
 		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), DropThinking: !s.settings.Thinking.KeepBlocks,
-		CanAsk: s.options.Attended, Wakes: s.options.Attended, Clock: s.clock, History: history,
+		CanAsk: s.options.Attended, AnswerTool: s.answerName(), Wakes: s.options.Attended, Clock: s.clock, History: history,
 		Limits: engine.Limits{
 			MaxSteps: s.settings.Limits.MaxSteps, TokenBudget: s.settings.Limits.TokenBudget,
 			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.infoOf(s.model.Info().Spec).MaxTokens,

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+
 	"garuda/internal/engine"
 	"garuda/internal/llm"
 	"garuda/internal/policy"
@@ -12,7 +14,7 @@ import (
 // openTools decides which tools there are and makes tool_search for the deferred
 // ones. All that are not off can be called; what the model gets is in s.tools.
 func (s *System) openTools() error {
-	all := append(allTools(s), toolsearch.New(nil))
+	all := slices.Concat(allTools(s), s.answerTool(), []tool.Tool{toolsearch.New(nil)})
 	rows, err := toolset.Decide(specsOf(all), s.given())
 	if err != nil {
 		return &SettingsError{Err: err}
@@ -55,7 +57,7 @@ func specsOf(tools []tool.Tool) []*tool.Spec {
 func (s *System) given() *toolset.Given {
 	set := s.settings
 	return &toolset.Given{
-		Sets: set.ToolSets, Only: s.options.Tools,
+		Sets: set.ToolSets, Only: s.only(),
 		Daemons: set.Daemons, Todo: set.Todo, LSP: set.LSP, MoE: set.MoE.Enabled, Subagents: set.Subagents.Enabled,
 		Web: set.Web.Enabled, CodeIndex: set.CodeIndex, NoUse: s.noUse(),
 	}

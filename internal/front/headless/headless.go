@@ -6,7 +6,9 @@
 package headless
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 
@@ -29,6 +31,9 @@ type Options struct {
 	Format Format
 	// Partial adds stream_event lines to the stream.
 	Partial bool
+	// Answer says that each turn ends with an answer of a given form: in the text
+	// format only that goes to Stdout, as JSON.
+	Answer bool
 	// Verbose shows the calls on Stderr in the JSON formats too.
 	Verbose bool
 	// Activity shows the calls in place of the plain lines on Stderr; may be nil.
@@ -93,22 +98,42 @@ func (r *run) show(e engine.Event) {
 func (r *run) text(e engine.Event) {
 	switch e := e.(type) {
 	case engine.TextDelta:
+		if r.o.Answer {
+			return // what is said beside the answer
+		}
 		if r.activity != nil {
 			r.activity.BeforeText()
 		}
-		if r.o.Terminal {
-			e.Text = core.Visible(e.Text)
-		}
-		r.write(e.Text)
+		r.write(r.shown(e.Text))
 	case engine.BlockEnd:
-		if !e.Thinking && r.lastText != '\n' {
+		if !e.Thinking && !r.o.Answer && r.lastText != '\n' {
 			r.write("\n")
 		}
 	case engine.TurnEnded:
+		if e.Result.Answer != nil {
+			r.write(r.shown(compactJSON(e.Result.Answer)) + "\n")
+		}
 		for _, text := range errorsOf(e.Result) {
 			fmt.Fprintln(r.o.Stderr, "garuda: "+core.Visible(text))
 		}
 	}
+}
+
+// shown is a text of the model's as Stdout gets it.
+func (r *run) shown(text string) string {
+	if r.o.Terminal {
+		return core.Visible(text)
+	}
+	return text
+}
+
+// compactJSON is an answer on one line.
+func compactJSON(answer []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, answer) != nil {
+		return string(answer) // it was checked when it was taken
+	}
+	return b.String()
 }
 
 // errorsOf says in words how a turn ended, where it did not end well.

@@ -178,6 +178,8 @@ func endingOf(end core.TurnEnd) ending {
 		return ending{"error_max_budget_usd", "spend_exhausted", 2, true}
 	case core.EndRepeatedCalls:
 		return ending{"error_during_execution", "repeated_calls", 2, true}
+	case core.EndNoAnswer:
+		return ending{"error_max_structured_output_retries", "error", 1, true}
 	case core.EndMaxTokens:
 		return ending{"success", "max_tokens", 2, true}
 	case core.EndRefusal:
@@ -218,6 +220,9 @@ func resultLine(r *engine.TurnResult, info *llm.Info) object {
 	}
 	if e.subtype == "success" {
 		out["result"] = r.Text
+	}
+	if r.Answer != nil {
+		out["structured_output"] = r.Answer
 	}
 	return out
 }

@@ -301,6 +301,8 @@ func EndInWords(r *engine.TurnResult) string {
 		return "stopped: the money for this session is spent (limits.spendUsd, --max-spend-usd)"
 	case core.EndRepeatedCalls:
 		return "stopped: the model made the same call three times with the same result"
+	case core.EndNoAnswer:
+		return "stopped: the model gave no answer that fits the schema (--json-schema)"
 	case core.EndMaxTokens:
 		return "stopped: the response was cut at the output limit three times"
 	case core.EndRefusal:
