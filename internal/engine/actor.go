@@ -131,7 +131,7 @@ func (a *actor) noteModel(spec string) {
 func (a *actor) wirePipeline(p *tool.Pipeline) {
 	if a.s.cfg.CanAsk {
 		p.Asker = a.s
-		p.Env.Consult = consult{s: a.s, agent: p.Agent}
+		p.Env.Consult = consultant{s: a.s, agent: p.Agent}
 	}
 	p.Env.Notes = sessionNotes{a.s}
 	p.Env.Briefer = a.s

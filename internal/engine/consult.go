@@ -122,26 +122,26 @@ func (a *actor) setMode(mode, by string) error {
 	return nil
 }
 
-// consult is tool.Consult for the calls of one agent.
-type consult struct {
+// consultant is tool.Consult for the calls of one agent.
+type consultant struct {
 	s     *Session
 	agent string
 }
 
-var _ tool.Consult = consult{}
+var _ tool.Consult = consultant{}
 
 // Ask puts the question in the agent's name.
-func (c consult) Ask(ctx context.Context, q *tool.Question) (tool.Answer, error) {
+func (c consultant) Ask(ctx context.Context, q *tool.Question) (tool.Answer, error) {
 	asked := *q
 	asked.Agent = c.agent
 	return c.s.Ask(ctx, &asked)
 }
 
 // Mode is the permission mode now.
-func (c consult) Mode() string { return c.s.cfg.Modes.Mode() }
+func (c consultant) Mode() string { return c.s.cfg.Modes.Mode() }
 
 // EnterPlan switches to plan mode, which only ever takes away.
-func (c consult) EnterPlan() (string, error) {
+func (c consultant) EnterPlan() (string, error) {
 	if err := c.setMode(tool.ModePlan, byModel); err != nil {
 		return "", err
 	}
@@ -150,7 +150,7 @@ func (c consult) EnterPlan() (string, error) {
 }
 
 // ApprovePlan shows the plan, and changes the mode where the answer says so.
-func (c consult) ApprovePlan(ctx context.Context, q *tool.Question) (tool.Answer, error) {
+func (c consultant) ApprovePlan(ctx context.Context, q *tool.Question) (tool.Answer, error) {
 	shown := *q
 	shown.Kind = tool.QuestionPlan
 	answer, err := c.Ask(ctx, &shown)
@@ -166,7 +166,7 @@ func (c consult) ApprovePlan(ctx context.Context, q *tool.Question) (tool.Answer
 	return answer, err
 }
 
-func (c consult) setMode(mode, by string) error {
+func (c consultant) setMode(mode, by string) error {
 	err := ErrClosed
 	c.s.do(func(a *actor) { err = a.setMode(mode, by) })
 	return err
