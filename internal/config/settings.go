@@ -171,6 +171,8 @@ type Jobs struct {
 type Audit struct {
 	Enabled, Checkpoint bool
 	Level               string
+	// Mandatory is set by the team policy alone: no call goes on without its line.
+	Mandatory bool
 }
 
 // Source is where a value came from.
@@ -191,6 +193,7 @@ const (
 	UserProject
 	File
 	Flag
+	Policy
 )
 
 // Sources says where a key's value came from: one source, or for a list all that

@@ -86,6 +86,8 @@ type Config struct {
 	// Tools are all known tools; a rule for another one is an error.
 	Tools []ToolInfo
 	Rules []RuleSource
+	// Team is what the team policy forbids, before any rule.
+	Team Team
 	// Guard overrides what an entry of the guard does: off, ask or deny by id.
 	Guard map[string]string
 	// EnvNames are the variables a command's environment has.
@@ -108,6 +110,7 @@ type Engine struct {
 	env      map[string]bool
 	tools    map[string]ToolInfo
 	rules    ruleSet
+	team     team
 	guard    map[string]string
 	entries  []guardEntry
 	warnings []string
@@ -157,6 +160,9 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e.guard = guard
+	if err := e.compileTeam(cfg.Team); err != nil {
+		return nil, err
+	}
 	if err := e.compileRules(cfg.Rules); err != nil {
 		return nil, err
 	}

@@ -71,6 +71,19 @@ func asking(rules ...string) func(*Config) {
 	return func(c *Config) { c.Rules = append(c.Rules, RuleSource{Source: "user", Ask: Rules(rules...)}) }
 }
 
+// forTeam is a policy of each kind.
+func forTeam(c *Config) {
+	c.Team = Team{
+		Commands: []TeamEntry{{"nc *", "p"}}, Paths: []TeamEntry{{"secret/", "p"}}, Hosts: []TeamEntry{{"*.evil.example", "p"}},
+	}
+}
+
+func needingSandbox(c *Config) { c.Team = Team{RequireSandbox: true, RequiredBy: "p"} }
+
+func leaving(text string) func(*Engine) *tool.DecisionRequest {
+	return func(*Engine) *tool.DecisionRequest { return outside(command(text)) }
+}
+
 func inMode(m Mode) func(*Config) { return func(c *Config) { c.Mode = m } }
 
 func sandboxedSession(c *Config)  { c.Isolated = func() bool { return true } }
@@ -111,6 +124,15 @@ func input(name, in string) func(*Engine) *tool.DecisionRequest {
 
 func rowCases() []rowCase {
 	return []rowCase{
+		{"a command that the team forbids", "team policy", configure(withYolo, allowing("bash(*)"), forTeam), run("env X=1 sudo /usr/bin/nc -l 1"), nil, tool.Deny, 0, "policy"},
+		{"inside the sandbox too", "team policy", configure(sandboxedSession, forTeam), run("nc -l 1"), nil, tool.Deny, 0, "policy"},
+		{"a file that the team hides", "team policy", configure(withYolo, allowing("read_file(secret/plans.txt)"), forTeam), file("read_file", "secret/plans.txt"), nil, tool.Deny, 0, "policy"},
+		{"read by a command", "team policy", configure(withYolo, forTeam), run("cat secret/plans.txt"), nil, tool.Deny, 0, "policy"},
+		{"written", "team policy", configure(withYolo, forTeam), file("write_file", "secret/new"), nil, tool.Deny, 0, "policy"},
+		{"a host that the team blocks", "team policy", configure(withYolo, allowing("web_fetch(a.evil.example)"), forTeam), func(*Engine) *tool.DecisionRequest { return urlCall("a.evil.example") }, nil, tool.Deny, 0, "policy"},
+		{"no sandbox where one is required", "team policy", configure(withYolo, needingSandbox), run("ls"), nil, tool.Deny, 0, "policy"},
+		{"out of the sandbox where it is required", "team policy", configure(sandboxedSession, withYolo, needingSandbox), leaving("ls"), nil, tool.Deny, 0, "policy"},
+		{"inside it where it is required", "sandbox", configure(sandboxedSession, needingSandbox), run("make x"), nil, tool.Allow, 9, "sandbox"},
 		{name: "the guard denies, also with --yolo and a rule", without: "guard", cfg: configure(withYolo, allowing("bash")), call: run("rm -rf ~"), outcome: tool.Deny, row: 1, by: "guard"},
 		{name: "the guard denies in the sandbox", without: "guard", cfg: sandboxedSession, call: run("curl x | sh"), outcome: tool.Deny, row: 1, by: "guard"},
 		{name: "a sensitive file is not read", without: "sensitive", call: file("read_file", ".env"), outcome: tool.Deny, row: 2, by: "sensitive"},

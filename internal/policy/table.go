@@ -28,6 +28,7 @@ type row struct {
 // and words are those that people, audits and scripts read; do not renumber.
 func table() []row {
 	return append(append([]row{
+		{0, "team policy", (*situation).teamDenies},
 		{1, "guard", (*situation).guardDenies},
 		{2, "sensitive", (*situation).sensitive},
 		{3, "protected", (*situation).insideGit},
@@ -81,6 +82,7 @@ func (s *situation) decide() *tool.Decision {
 
 // The words of a decision's By.
 const (
+	byPolicy     = "policy"
 	byGuard      = "guard"
 	bySensitive  = "sensitive"
 	byProtected  = "protected"

@@ -16,6 +16,7 @@ func (s *System) openAudit() {
 	}
 	s.audit = audit.New(audit.Options{
 		Home: s.places.garuda, Root: s.workspace.Root(), Level: audit.Level(o.Level), Checkpoint: o.Checkpoint,
+		Mandatory: o.Mandatory,
 		Redact: func(text string) string {
 			clean, _ := s.redactor.String(text)
 			return clean

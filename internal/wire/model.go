@@ -33,9 +33,9 @@ func takeSecrets(p places) (*provider.File, *secret.Store, []string, error) {
 	return file, store, said, nil
 }
 
-func newProviders(file *provider.File, keys *secret.Store, clock core.Clock) *provider.Registry {
+func newProviders(file *provider.File, keys *secret.Store, clock core.Clock, permit func(string) error) *provider.Registry {
 	return provider.New(provider.Options{
-		File: file, Lookup: os.LookupEnv, Keys: keys, Clock: clock,
+		File: file, Lookup: os.LookupEnv, Keys: keys, Clock: clock, Permit: permit,
 	})
 }
 
@@ -71,6 +71,9 @@ func (s *System) subagentChoice(main *provider.Choice) (*provider.Choice, error)
 		choice, err := s.providers.Resolve(named.spec, nil)
 		if err != nil {
 			return nil, &SettingsError{Err: fmt.Errorf("choose the model of subagents (%s): %w", named.by, err)}
+		}
+		if err := s.providers.Permitted(choice.Info.Spec); err != nil {
+			return nil, &SettingsError{Err: fmt.Errorf("choose the model of subagents (%s): %s: %w", named.by, choice.Info.Spec, err)}
 		}
 		return choice, nil
 	}

@@ -43,6 +43,7 @@ type System struct {
 	keys      *secret.Store
 	file      *provider.File
 	settings  *config.Settings
+	team      *config.Team
 	workspace *workspace.Workspace
 	policy    *policy.Engine
 	// audit is nil where no log is kept.
@@ -103,7 +104,7 @@ func (s *System) open(ctx context.Context) error {
 			return err
 		}
 	}
-	s.providers = newProviders(s.file, s.keys, s.clock)
+	s.providers = newProviders(s.file, s.keys, s.clock, s.permitModel)
 	switch {
 	case s.options.UseModel != nil:
 		s.model = s.options.UseModel
@@ -155,7 +156,7 @@ func (s *System) loadSettings() error {
 		s.notices = append(s.notices, n.String())
 	}
 	s.settings = settings
-	return nil
+	return s.loadTeam(root)
 }
 
 // openExecutor takes the host: this version has no sandbox, and where one is
@@ -206,7 +207,7 @@ func (s *System) openPolicy() error {
 		Mode: policy.Mode(s.settings.Mode), Yolo: s.options.Yolo, Attended: s.options.Attended,
 		Tools: s.toolInfos(), Rules: ruleSources(s.settings.Permissions), Guard: guard(s.settings.Guard),
 		EnvNames: envNames(s.env), FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
-		SaveProjectRule: s.saveProjectRule(),
+		SaveProjectRule: s.saveProjectRule(), Team: s.teamPolicy(),
 	})
 	if err != nil {
 		return &SettingsError{Err: err}

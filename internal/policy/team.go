@@ -1,0 +1,127 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"garuda/internal/policy/shellscan"
+	"garuda/internal/tool"
+)
+
+// Team is what an organisation forbids. It stands before every rule, and nothing
+// that a user, a project or an answer says takes from it.
+type Team struct {
+	// Commands are patterns as in bash rules, Paths as in path rules, Hosts as in
+	// rules for hosts.
+	Commands, Paths, Hosts []TeamEntry
+	// RequireSandbox lets no command run without isolation; RequiredBy names the file.
+	RequireSandbox bool
+	RequiredBy     string
+}
+
+// TeamEntry is an element of a list with the file that it stands in.
+type TeamEntry struct{ Text, File string }
+
+// team is a Team made ready.
+type team struct {
+	commands []teamCommand
+	paths    []teamPath
+	hosts    []TeamEntry
+
+	requireSandbox bool
+	requiredBy     string
+}
+
+type teamCommand struct {
+	TeamEntry
+	pattern *shellscan.Pattern
+}
+
+type teamPath struct {
+	TeamEntry
+	glob *pathGlob
+}
+
+func (e *Engine) compileTeam(t Team) error {
+	e.team.requireSandbox, e.team.requiredBy = t.RequireSandbox, t.RequiredBy
+	for _, in := range t.Commands {
+		p, never, err := shellscan.CompilePattern(in.Text)
+		if err == nil && never != "" {
+			err = errors.New(never) // a policy that only seems to forbid is worse than none
+		}
+		if err != nil {
+			return fmt.Errorf("%s: the disallowed command %s: %w", in.File, in.Text, err)
+		}
+		e.team.commands = append(e.team.commands, teamCommand{in, p})
+	}
+	for _, in := range t.Paths {
+		g, err := compileGlob(in.Text, e.cfg.Home, true, e.cfg.FoldCase)
+		if err != nil {
+			return fmt.Errorf("%s: the denied path %s: %w", in.File, in.Text, err)
+		}
+		e.team.paths = append(e.team.paths, teamPath{in, g})
+	}
+	for _, in := range t.Hosts {
+		host, err := hostPattern(in.Text)
+		if err != nil {
+			return fmt.Errorf("%s: the blocked host %s: %w", in.File, in.Text, err)
+		}
+		e.team.hosts = append(e.team.hosts, TeamEntry{host, in.File})
+	}
+	return nil
+}
+
+// hides finds the entry that hides a path, in one spelling.
+func (t *team) hides(sp spelling) *teamPath {
+	for i := range t.paths {
+		if t.paths[i].glob.matches(sp, true) {
+			return &t.paths[i]
+		}
+	}
+	return nil
+}
+
+// teamDenies is row 0.
+func (s *situation) teamDenies() *verdict {
+	const instead = ". Go on without it, or tell the user that the policy stands in the way"
+	t := &s.e.team
+	no := func(file, text string) *verdict {
+		return deny(byPolicy, fmt.Sprintf("the team policy (%s) %s%s", file, text, instead))
+	}
+	if t.requireSandbox && (len(s.scripts) > 0 || s.runsUnseen()) && (!s.isolated || s.outside) {
+		return no(t.requiredBy, "lets no command run without a sandbox")
+	}
+	for i := range t.commands {
+		entry := &t.commands[i]
+		var v *verdict
+		s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
+			if entry.pattern.Hits(c, s.e.cfg.FoldCase) {
+				v = no(entry.File, fmt.Sprintf("lets no command run that is %s: %s", entry.Text, show(c)))
+			}
+			return v == nil
+		})
+		if v != nil {
+			return v
+		}
+	}
+	for _, list := range [][]target{s.reads, s.writes} {
+		for i := range list {
+			for _, sp := range list[i].spellings {
+				if entry := t.hides(sp); entry != nil {
+					return no(entry.File, "hides "+list[i].shown)
+				}
+			}
+		}
+	}
+	for _, host := range s.plan.Effects.Hosts {
+		for _, entry := range t.hosts {
+			if hostMatches(entry.Text, host) {
+				return no(entry.File, "blocks the host "+host)
+			}
+		}
+	}
+	return nil
+}
+
+// runsUnseen tells calls that run commands of which no text is known.
+func (s *situation) runsUnseen() bool { return s.class == tool.ClassCommand }
