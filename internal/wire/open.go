@@ -67,9 +67,9 @@ type System struct {
 	// memoryChanged is true until the next session takes up what was remembered.
 	memoryChanged atomic.Bool
 
-	env       []string
-	notices   []string
-	byHand    *tool.Pipeline
+	env     []string
+	notices []string
+	byHand  *tool.Pipeline
 }
 
 // Open builds the system. Keys leave the process's environment first of all.
