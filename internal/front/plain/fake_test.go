@@ -35,10 +35,12 @@ type callInput struct {
 	Hang  bool   `json:"hang"`
 	Fail  string `json:"fail"`
 	Diff  string `json:"diff"`
+	// Todos is the list that the call sets.
+	Todos []core.Todo `json:"todos"`
 }
 
 const fakeSchema = `{"type":"object","properties":{"target":{"type":"string"},"print":{"type":"string"},` +
-	`"lines":{"type":"integer"},"hang":{"type":"boolean"},"fail":{"type":"string"},"diff":{"type":"string"}}}`
+	`"lines":{"type":"integer"},"hang":{"type":"boolean"},"fail":{"type":"string"},"diff":{"type":"string"},"todos":{"type":"array"}}}`
 
 func (f *fakeTool) Spec() *tool.Spec { return &f.spec }
 
@@ -67,7 +69,7 @@ func fakeTools() []tool.Tool {
 			if in.Fail != "" {
 				return nil, errors.New(in.Fail)
 			}
-			return &tool.Output{Text: "one\ntwo\nthree\n"}, nil
+			return &tool.Output{Text: "one\ntwo\nthree\n", Todos: in.Todos}, nil
 		},
 	}
 	change := &fakeTool{
@@ -174,7 +176,11 @@ type fakeHost struct {
 }
 
 func newFakeHost(clock core.Clock, model llm.Model) *fakeHost {
-	h := &fakeHost{clock: clock, model: model}
+	h := &fakeHost{clock: clock, model: model, facts: []plain.Fact{
+		{Kind: "command", Text: "make check runs all tests", Hits: 2, Trusted: true},
+		{Kind: "decision", Text: "no ORM", Trusted: true},
+		{Kind: "fact", Text: "came with the clone"},
+	}}
 	h.open("")
 	return h
 }
