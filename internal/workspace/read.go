@@ -91,6 +91,10 @@ type Contents struct {
 // place if it gives a legacy one.
 func (c *Contents) Text() *Text { return decodeAs(c.Raw, c.place.declaredCharset()) }
 
+// LegacyCharset reports whether .editorconfig says that the file at p is in a
+// charset from before Unicode.
+func (p Path) LegacyCharset() bool { return p.declaredCharset().legacy() }
+
 // ReadFile reads a whole file of at most MaxWhole bytes; a larger one, also one
 // that grows while it is read, is a *TooLargeError.
 func (w *Workspace) ReadFile(p Path) (*Contents, error) {

@@ -52,6 +52,7 @@ func (x *index) scan(patterns []string) {
 		often[pair(head, i)]++
 	}
 	var first [1 << 16]int32
+	var some [1 << 10]uint64 // which of first are set: small enough to stay close to the processor
 	needles := make([]needle, 1, len(patterns)+1)
 	for _, p := range patterns {
 		best := 0
@@ -60,13 +61,20 @@ func (x *index) scan(patterns []string) {
 				best = i
 			}
 		}
-		at := &first[pair(p, best)]
+		key := pair(p, best)
+		some[key>>6] |= 1 << (key & 63)
+		at := &first[key]
 		needles = append(needles, needle{pattern: p, offset: best, next: *at})
 		*at = int32(len(needles) - 1)
 	}
-	for i := 0; i+1 < len(x.text); i++ {
-		for n := first[pair(x.text, i)]; n != 0; n = needles[n].next {
-			x.check(&needles[n], i)
+	key := uint16(0)
+	for i := range len(x.text) {
+		key = key<<8 | uint16(x.text[i])
+		if some[key>>6]&(1<<(key&63)) == 0 || i == 0 {
+			continue
+		}
+		for n := first[key]; n != 0; n = needles[n].next {
+			x.check(&needles[n], i-1)
 		}
 	}
 }

@@ -134,6 +134,9 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 	if !p.Exists {
 		return nil, w.NotFound(p, env.MayRead)
 	}
+	if out, err := call.plain(ctx, env, w, p); out != nil || err != nil {
+		return out, err
+	}
 	c, err := w.ReadFile(p)
 	var large *workspace.TooLargeError
 	if errors.As(err, &large) {
@@ -156,10 +159,7 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 		return nil, binaryError(p, c.Raw, int64(len(c.Raw)))
 	}
 	if env.Tracker.Shown(p.Real, call.lines, c.Snapshot) {
-		return &tool.Output{
-			Text:    fmt.Sprintf("[%s is unchanged, and these lines of it are above in the conversation, from an earlier read_file.]", p.Rel),
-			Summary: "unchanged",
-		}, nil
+		return unchanged(p), nil
 	}
 	if isPicture {
 		return call.image(env, p, c)

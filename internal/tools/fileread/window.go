@@ -33,7 +33,7 @@ func (call *readCall) window(ctx context.Context, env *tool.Env, w *workspace.Wo
 		return nil, fmt.Errorf("%s has %s, and files of more than %s are read in parts: give offset and limit, or find the place with grep",
 			p.Rel, Size(f.Info.Size), Size(workspace.MaxWhole))
 	case env.Tracker.Shown(p.Real, call.lines, f.Snapshot):
-		return &tool.Output{Text: fmt.Sprintf("[%s is unchanged, and these lines of it are above in the conversation, from an earlier read_file.]", p.Rel), Summary: "unchanged"}, nil
+		return unchanged(p), nil
 	}
 	pg := newPage(call.lines, call.lines.To)
 	total, broken, err := pg.stream(ctx, text)

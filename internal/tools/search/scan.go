@@ -45,8 +45,8 @@ const (
 	// firstBuffer holds most source files in one read.
 	firstBuffer = 256 << 10
 	// maxLine is how much of a line is matched as one; a longer one is matched
-	// piece by piece.
-	maxLine = 16 << 20
+	// piece by piece. The second engine needs four times as much besides.
+	maxLine = 2 << 20
 	// cutAt is how many characters of a line are shown.
 	cutAt = 500
 	// maxMultiline is how many matches across lines are counted in one file.
@@ -70,7 +70,9 @@ type scanner struct {
 	shown     int          // the number of the last line in out
 	afterLeft int
 	afterAt   int // where the next line of context begins
-	spent     time.Duration
+	// inHit: the search stands within a line of which an earlier piece matched.
+	inHit bool
+	spent time.Duration
 }
 
 func newScanner(e *expression, m mode, before, after, keep int) *scanner {
@@ -81,7 +83,7 @@ func newScanner(e *expression, m mode, before, after, keep int) *scanner {
 // errTooLarge, errTimeout, the end of ctx, and failures to read.
 func (s *scanner) file(ctx context.Context, f *workspace.File) (*fileMatches, error) {
 	s.out = nil
-	s.number, s.counted, s.shown, s.afterLeft, s.spent = 1, 0, 0, 0, 0
+	s.number, s.counted, s.shown, s.afterLeft, s.spent, s.inHit = 1, 0, 0, 0, 0, false
 	var err error
 	if s.expr.multiline {
 		err = s.across(f)
@@ -92,6 +94,13 @@ func (s *scanner) file(ctx context.Context, f *workspace.File) (*fileMatches, er
 		return nil, err
 	}
 	return s.out, nil
+}
+
+func (s *scanner) count() int {
+	if s.out == nil {
+		return 0
+	}
+	return s.out.count
 }
 
 // hit counts a matching line, and says whether it is to be kept.
@@ -133,7 +142,7 @@ func (s *scanner) lines(ctx context.Context, f *workspace.File) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		stop := n
+		stop, piece := n, false
 		if !end {
 			if stop = bytes.LastIndexByte(s.buf[:n], '\n') + 1; stop <= from {
 				if len(s.buf) < maxLine {
@@ -143,13 +152,15 @@ func (s *scanner) lines(ctx context.Context, f *workspace.File) error {
 					n += more
 					continue
 				}
-				stop = n
+				stop, piece = n, true
 			}
 		}
+		before := s.count()
 		done, err2 := s.block(from, stop)
 		if err2 != nil || done || end {
 			return err2
 		}
+		s.inHit = piece && (s.inHit || s.count() > before)
 		from, n = s.shift(stop, n)
 		var more int
 		more, err = fillBuffer(in, s.buf[n:])
@@ -236,7 +247,7 @@ func (s *scanner) block(from, end int) (done bool, err error) {
 				return true, err
 			}
 		}
-		if ok {
+		if ok && (start != from || !s.inHit) {
 			keep := s.hit()
 			if s.mode == modeFiles {
 				return true, nil
