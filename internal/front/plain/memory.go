@@ -45,7 +45,7 @@ func runMemory(ctx context.Context, c *chat, _ string) error {
 	if len(foreign) == 0 {
 		return nil
 	}
-	c.screen.Line(lines.Warn, "? Garuda did not write "+lines.Count(len(foreign), "of these line")+" on this machine; tell the model of what is left out")
+	c.screen.Line(lines.Warn, "? "+lines.Count(len(foreign), "fact")+" not written by Garuda on this machine: shall the model be told?")
 	c.confirm = &confirm{undone: "left out", do: func(ctx context.Context) error { return c.trust(ctx, foreign) }}
 	return nil
 }
