@@ -72,11 +72,11 @@ func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, er
 	if to == 0 {
 		to = call.from + blameLines - 1
 	}
-	body, err := r.read(ctx, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
+	body, err := r.read(ctx, "blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "--abbrev=10", "-L",
 		fmt.Sprintf("%d,%d", call.from, to), "--", relative(env.Workspace.Root(), call.path))
 	var failed *failedError
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, "has only") {
-		if body, err = r.read(ctx, "blame", "--no-textconv", "--date=short", "--abbrev=10", "-L",
+		if body, err = r.read(ctx, "blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "--abbrev=10", "-L",
 			fmt.Sprintf("%d,", call.from), "--", relative(env.Workspace.Root(), call.path)); errors.As(err, &failed) {
 			return nil, fmt.Errorf("%s", failed.stderr)
 		}

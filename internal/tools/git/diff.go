@@ -64,6 +64,9 @@ func (call *diffCall) run(ctx context.Context, env *tool.Env) (*tool.Output, err
 	}
 	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "--relative"}
 	if call.in.Staged {
+		if bare, err := r.read(ctx, "rev-parse", "--is-bare-repository"); err != nil || strings.TrimSpace(bare) == "true" {
+			return nil, cmp.Or(err, error(&bareError{env.Workspace.Root()}))
+		}
 		args = append(args, "--cached")
 	}
 	if call.in.Base != "" {

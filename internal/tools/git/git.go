@@ -81,6 +81,13 @@ type noRepositoryError struct{ folder string }
 
 func (e *noRepositoryError) Error() string { return e.folder + " is not a git repository." }
 
+// bareError is a repository without files of its own.
+type bareError struct{ folder string }
+
+func (e *bareError) Error() string {
+	return e.folder + " is a bare repository, which has history and no files; use git_log and git_show, or git_diff with two commits as base"
+}
+
 // repository runs git in the root.
 type repository struct {
 	env *tool.Env
@@ -98,13 +105,15 @@ func quiet() [][2]string {
 		// What would change the form of what is read here and shown.
 		{"diff.orderFile", "/dev/null"}, {"color.diff", "never"}, {"color.status", "never"}, {"blame.coloring", "none"},
 		{"i18n.logOutputEncoding", "UTF-8"}, {"log.follow", "false"},
+		// Files that a repository could name for git to wait at, or to fail at.
+		{"core.attributesFile", "/dev/null"}, {"mailmap.file", "/dev/null"},
 	}
 }
 
 // open finds out which filters the repository's own configuration would run.
 func open(ctx context.Context, env *tool.Env) (*repository, error) {
 	r := &repository{env: env}
-	fields, err := r.list(ctx, "config", "--null", "--show-scope", "--includes", "--name-only", "--get-regexp", `^(filter|diff|merge)\.`)
+	fields, err := r.list(ctx, "config", "--null", "--show-scope", "--includes", "--name-only", "--get-regexp", `^((filter|diff|merge)\.|core\.worktree$)`)
 	var failed *failedError
 	switch {
 	case errors.As(err, &failed) && failed.code == 1: // none
@@ -113,13 +122,39 @@ func open(ctx context.Context, env *tool.Env) (*repository, error) {
 		return nil, err
 	}
 	for i := 0; i+1 < len(fields); i += 2 {
-		if scope, key := fields[i], fields[i+1]; scope != "system" && scope != "global" {
-			if value, ok := neutral(key); ok {
-				r.off = append(r.off, [2]string{key, value})
+		scope, key := fields[i], fields[i+1]
+		if scope == "system" || scope == "global" {
+			continue
+		}
+		if value, ok := neutral(key); ok {
+			r.off = append(r.off, [2]string{key, value})
+		}
+		if key == "core.worktree" {
+			if err := r.checkWorkTree(ctx); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return r, nil
+}
+
+// checkWorkTree refuses a repository whose configuration says that its files are
+// elsewhere: git would show what lies there, under names of the root. That of a
+// submodule names the submodule's own folder.
+func (r *repository) checkWorkTree(ctx context.Context) error {
+	out, err := r.run(ctx, outputLimit, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	root, top := r.env.Workspace.Root(), strings.TrimSuffix(string(out.Head), "\n")
+	real, err := filepath.EvalSymlinks(top)
+	if err != nil {
+		return fmt.Errorf("look at the work tree that core.worktree names: %w", err)
+	}
+	if rel, err := filepath.Rel(real, root); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return fmt.Errorf("the repository's core.worktree says that its files are in %s, which is not this project; it is not looked at", top)
+	}
+	return nil
 }
 
 // neutral is the value that switches a setting off which names a program. Git
@@ -173,6 +208,12 @@ func (r *repository) list(ctx context.Context, args ...string) ([]string, error)
 
 func (r *repository) run(ctx context.Context, limit int, args ...string) (out sandbox.Captured, err error) {
 	root := r.env.Workspace.Root()
+	ctx, pipe := watchForPipes(ctx, r.env.Workspace)
+	defer func() {
+		if name := pipe(); name != "" && err != nil {
+			err = fmt.Errorf("git would wait for ever, as %s is a named pipe where git reads a file; remove it", name)
+		}
+	}()
 	res, err := r.env.Exec.Run(ctx, &sandbox.Command{
 		Argv: append([]string{"git", "--no-pager", "--no-optional-locks"}, args...), Dir: root,
 		Env: gitEnv(r.env.CommandEnv, append(quiet(), r.off...)), Timeout: timeLimit, Limit: limit, ReadOnlyRoot: true,
@@ -188,6 +229,9 @@ func (r *repository) run(ctx context.Context, limit int, args ...string) (out sa
 		said := strings.TrimSpace(text(res.Stderr))
 		if strings.Contains(said, "not a git repository") {
 			return out, &noRepositoryError{root}
+		}
+		if strings.Contains(said, "must be run in a work tree") {
+			return out, &bareError{root}
 		}
 		return out, &failedError{code: res.ExitCode, stderr: strings.TrimPrefix(said, "fatal: ")}
 	}
@@ -232,7 +276,7 @@ func gitEnv(base []string, settings [][2]string) []string {
 	}
 	// Older versions know no GIT_NO_LAZY_FETCH; without a protocol they can run no
 	// uploadpack of the repository's either.
-	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat",
+	env = append(env, "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "PAGER=cat",
 		"LC_ALL=C.UTF-8", "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
 	for i, kv := range settings {
 		n := strconv.Itoa(i)
