@@ -43,6 +43,8 @@ func otherNames(name string) []string {
 		return []string{"limit"}
 	case "file_text", "contents", "text":
 		return []string{"content"}
+	case "setting":
+		return []string{"key"}
 	case "dir", "directory", "dir_path":
 		return []string{"path"}
 	}
