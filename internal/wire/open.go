@@ -28,6 +28,7 @@ import (
 	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
 	"garuda/internal/tools/memory"
+	"garuda/internal/tools/repl"
 	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
 )
@@ -54,6 +55,8 @@ type System struct {
 	executor *host.Executor
 	// background is nil where daemons.enabled is off.
 	background *shell.Background
+	// interpreters is nil where there can be none.
+	interpreters *repl.Interpreters
 	redactor   *redact.Redactor
 	state      *state.Dir
 	sessions   *session.Store
@@ -184,6 +187,9 @@ func (s *System) openExecutor() error {
 	}
 	s.procs = procs
 	s.executor = host.New(host.Options{Supervisor: procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
+	if runtime.GOOS != "windows" { // descriptors beyond the third do not reach programs there
+		s.interpreters = repl.NewInterpreters(s.clock)
+	}
 	if s.settings.Daemons {
 		s.background = shell.NewBackground(s.clock)
 	}
@@ -246,6 +252,9 @@ func (s *System) CloseWithin(limit time.Duration) {
 	if s.background != nil {
 		s.background.Close(ctx)
 	}
+	if s.interpreters != nil {
+		s.interpreters.Close(ctx)
+	}
 	s.endProcesses(ctx)
 	if s.audit != nil {
 		s.audit.Close()
@@ -270,6 +279,9 @@ func (s *System) Kill() {
 func (s *System) endBackground(ctx context.Context) {
 	if s.background != nil {
 		s.background.EndAll(ctx)
+	}
+	if s.interpreters != nil {
+		s.interpreters.EndAll(ctx)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"garuda/internal/tools/fileedit"
 	"garuda/internal/tools/fileread"
 	"garuda/internal/tools/git"
+	"garuda/internal/tools/repl"
 	"garuda/internal/tools/search"
 	"garuda/internal/tools/shell"
 	"garuda/internal/workspace"
@@ -24,7 +25,7 @@ import (
 
 // allTools are the tools that this version has.
 func allTools(s *System) []tool.Tool {
-	return slices.Concat(consult.New(), fileread.New(), fileedit.New(), search.New(), git.New(), ownTools(s), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}))
+	return slices.Concat(consult.New(), fileread.New(), fileedit.New(), search.New(), git.New(), ownTools(s), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}), repl.New(s.interpreters))
 }
 
 // redacted takes secrets out of what goes to the disk through it.

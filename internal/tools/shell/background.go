@@ -57,7 +57,7 @@ type job struct {
 	silent atomic.Bool
 
 	mu      sync.Mutex
-	streams [2]*screen
+	streams [2]*Screen
 	log     lineLog
 	// waited is the number of the first line that no monitor has returned yet.
 	waited int64
@@ -105,7 +105,7 @@ func (b *Background) start(call *tool.Call, text string) (*job, error) {
 		notes: env.Notes, ended: make(chan struct{}), told: make(chan struct{}),
 	}
 	for i := range j.streams {
-		j.streams[i] = newScreen(logLimit)
+		j.streams[i] = NewScreen(logLimit)
 		j.streams[i].lines = &splitter{log: &j.log}
 	}
 	b.jobs = append(b.jobs, j)
@@ -151,7 +151,7 @@ func (j *job) keep(stream int, r io.Reader) {
 	for {
 		n, err := r.Read(buf)
 		j.mu.Lock()
-		j.streams[stream].write(buf[:n])
+		j.streams[stream].Write(buf[:n])
 		j.mu.Unlock()
 		if err != nil {
 			break

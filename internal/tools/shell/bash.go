@@ -158,7 +158,7 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 	if plan.background {
 		return b.inBackground(call, plan)
 	}
-	streams := [2]*screen{newScreen(streamLimit), newScreen(streamLimit)}
+	streams := [2]*Screen{NewScreen(streamLimit), NewScreen(streamLimit)}
 	res, err := env.Exec.Run(ctx, &sandbox.Command{
 		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
 		Timeout: plan.timeout, Limit: streamLimit,
@@ -168,7 +168,7 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 			if stderr {
 				s = streams[1]
 			}
-			s.write(chunk)
+			s.Write(chunk)
 			call.Emit(stderr, chunk)
 		},
 	})

@@ -10,10 +10,10 @@ import (
 
 func linesOf(chunks ...string) *lineLog {
 	log := &lineLog{}
-	s := newScreen(logLimit)
+	s := NewScreen(logLimit)
 	s.lines = &splitter{log: log}
 	for _, c := range chunks {
-		s.write([]byte(c))
+		s.Write([]byte(c))
 	}
 	s.finish()
 	return log

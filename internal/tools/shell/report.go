@@ -12,7 +12,7 @@ import (
 )
 
 // report says how a command ended: for the model, and in a few words for a person.
-func report(call *bashCall, res *sandbox.Result, streams [2]*screen, show func(path string) string) *tool.Output {
+func report(call *bashCall, res *sandbox.Result, streams [2]*Screen, show func(path string) string) *tool.Output {
 	facts := analyse(call.text)
 	out := &tool.Output{IsError: res.TimedOut || res.Interrupted || failed(res, facts)}
 	var b strings.Builder
@@ -162,4 +162,12 @@ func grouped(n int64) string {
 		b.WriteRune(d)
 	}
 	return b.String()
+}
+
+// WriteBlock adds what a screen has kept between tags of this name, nothing where
+// that is nothing. It says how many lines that are, and how many bytes were cut
+// from their middle. It ends the screen's stream.
+func (s *Screen) WriteBlock(b *strings.Builder, name string) (lines int, cut int64) {
+	head, tail, cut := s.shown()
+	return writeStream(b, name, head, tail, cut), cut
 }

@@ -20,11 +20,11 @@ const maxColumn = 1000
 // must not swallow the output that follows it.
 const maxSequence = 4 << 10
 
-// screen reads one stream as a terminal would show it: a carriage return goes
+// Screen reads one stream as a terminal would show it: a carriage return goes
 // back to the beginning of the line and what follows writes over it, so that of
 // a progress bar only its last state remains; sequences for colour, title and
 // the like vanish. It keeps the beginning and the end, in bounded memory.
-type screen struct {
+type Screen struct {
 	kept sandbox.Keeper
 	// lines gets what is settled too; may be nil.
 	lines *splitter
@@ -51,10 +51,11 @@ const (
 	intermediate       // after ESC and a byte such as "("
 )
 
-func newScreen(limit int) *screen { return &screen{kept: sandbox.NewKeeper(limit)} }
+// NewScreen keeps this many bytes of what it reads, half of them from the beginning.
+func NewScreen(limit int) *Screen { return &Screen{kept: sandbox.NewKeeper(limit)} }
 
-// write takes the stream's next bytes.
-func (s *screen) write(b []byte) {
+// Write takes the stream's next bytes.
+func (s *Screen) Write(b []byte) {
 	// Most output has only carriage returns, if anything, and a search for one
 	// byte runs at memory speed.
 	next := func(b []byte) int { return bytes.IndexByte(b, '\r') }
@@ -89,7 +90,7 @@ func (s *screen) write(b []byte) {
 }
 
 // print takes bytes without any control that moves the cursor.
-func (s *screen) print(b []byte) {
+func (s *Screen) print(b []byte) {
 	for len(b) > 0 && s.cells != nil {
 		end := bytes.IndexByte(b, '\n')
 		if end < 0 {
@@ -117,7 +118,7 @@ func (s *screen) print(b []byte) {
 var newline = []byte{'\n'}
 
 // overwrite puts characters at the cursor.
-func (s *screen) overwrite(b []byte) {
+func (s *Screen) overwrite(b []byte) {
 	b = append(s.part, b...)
 	s.part = nil
 	for len(b) > 0 {
@@ -144,7 +145,7 @@ func (s *screen) overwrite(b []byte) {
 	}
 }
 
-func (s *screen) column() int {
+func (s *Screen) column() int {
 	if s.cells == nil {
 		return utf8.RuneCount(s.line)
 	}
@@ -152,7 +153,7 @@ func (s *screen) column() int {
 }
 
 // move puts the cursor into a column of the line.
-func (s *screen) move(col int) {
+func (s *Screen) move(col int) {
 	if s.cells == nil {
 		s.cells = append(make([]rune, 0, len(s.line)), bytes.Runes(s.line)...)
 		s.line = s.line[:0]
@@ -161,7 +162,7 @@ func (s *screen) move(col int) {
 }
 
 // settle keeps what will not change any more.
-func (s *screen) settle(b []byte) {
+func (s *Screen) settle(b []byte) {
 	s.kept.Add(b)
 	if s.lines != nil {
 		s.lines.write(b)
@@ -169,7 +170,7 @@ func (s *screen) settle(b []byte) {
 }
 
 // finish settles what stands on the stream's last line.
-func (s *screen) finish() {
+func (s *Screen) finish() {
 	s.flush()
 	if s.lines != nil {
 		s.lines.finish()
@@ -177,7 +178,7 @@ func (s *screen) finish() {
 }
 
 // flush ends what can be written over.
-func (s *screen) flush() {
+func (s *Screen) flush() {
 	if s.cells != nil {
 		s.settle([]byte(string(s.cells)))
 		s.cells, s.col, s.part = nil, 0, nil
@@ -187,7 +188,7 @@ func (s *screen) flush() {
 }
 
 // inSequence takes bytes of a terminal sequence and returns what follows it.
-func (s *screen) inSequence(b []byte) []byte {
+func (s *Screen) inSequence(b []byte) []byte {
 	for i, c := range b {
 		if c == '\n' || len(s.sequence) > maxSequence {
 			s.state = plain // broken: it does not reach over lines
@@ -243,7 +244,7 @@ func afterEscape(c byte) state {
 
 // do carries out the control sequences that change a line; others only change
 // how it looks, or other lines, and are left out.
-func (s *screen) do(parameters []byte, final byte) {
+func (s *Screen) do(parameters []byte, final byte) {
 	n := 0
 	for _, c := range parameters {
 		if c < '0' || c > '9' {
@@ -265,7 +266,7 @@ func (s *screen) do(parameters []byte, final byte) {
 
 // erase removes from the cursor to the end of the line (0), from its beginning
 // to the cursor (1), or all of it (2).
-func (s *screen) erase(what int) {
+func (s *Screen) erase(what int) {
 	s.move(s.column())
 	switch what {
 	case 0:
@@ -281,7 +282,7 @@ func (s *screen) erase(what int) {
 
 // shown is the text that remains: head, and tail when more than the limit came,
 // and then how many bytes lie between them. It ends the stream.
-func (s *screen) shown() (head, tail string, cut int64) {
+func (s *Screen) shown() (head, tail string, cut int64) {
 	s.flush()
 	got := s.kept.Captured()
 	h, t := got.Head, got.Tail
@@ -292,7 +293,7 @@ func (s *screen) shown() (head, tail string, cut int64) {
 }
 
 // peek is what remains so far, and the unfinished line, of a stream that goes on.
-func (s *screen) peek() (kept sandbox.Captured, unfinished []byte) {
+func (s *Screen) peek() (kept sandbox.Captured, unfinished []byte) {
 	kept = s.kept.Captured()
 	kept.Head = bytes.Clone(kept.Head) // the stream goes on behind it
 	if s.cells != nil {

@@ -11,10 +11,10 @@ import (
 
 // screened is what remains of a stream that comes in pieces of n bytes.
 func screened(in string, n int) string {
-	s := newScreen(streamLimit)
+	s := NewScreen(streamLimit)
 	for b := []byte(in); len(b) > 0; {
 		k := min(n, len(b))
-		s.write(b[:k])
+		s.Write(b[:k])
 		b = b[k:]
 	}
 	head, _, _ := s.shown()
@@ -67,12 +67,12 @@ func TestAnEndlessSequenceDoesNotSwallowTheOutput(t *testing.T) {
 }
 
 func TestProgressOfAnyLengthIsOneLine(t *testing.T) {
-	s := newScreen(streamLimit)
-	s.write([]byte("begin\n"))
+	s := NewScreen(streamLimit)
+	s.Write([]byte("begin\n"))
 	for range 100_000 {
-		s.write([]byte("\r  3 % of a long download [====>              ]"))
+		s.Write([]byte("\r  3 % of a long download [====>              ]"))
 	}
-	s.write([]byte("\rdone\x1b[K\nend\n"))
+	s.Write([]byte("\rdone\x1b[K\nend\n"))
 	head, tail, cut := s.shown()
 	if head != "begin\ndone\nend\n" || tail != "" || cut != 0 {
 		t.Errorf("got %q, %q, %d", head, tail, cut)
@@ -83,8 +83,8 @@ func TestCutAtCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Repeat(rapid.StringMatching(`[aä€😀]{1,7}`).Draw(t, "text"), 50)
 		limit := rapid.IntRange(0, 60).Draw(t, "limit")
-		s := newScreen(limit)
-		s.write([]byte(text))
+		s := NewScreen(limit)
+		s.Write([]byte(text))
 		head, tail, cut := s.shown()
 		if !strings.HasPrefix(text, head) || !strings.HasSuffix(text, tail) || int64(len(head)+len(tail))+cut != int64(len(text)) {
 			t.Fatalf("%q: %q and %q, %d cut", text, head, tail, cut)
@@ -122,9 +122,9 @@ func BenchmarkScreen(b *testing.B) {
 		chunk := []byte(strings.Repeat(c.line, 64<<10/len(c.line)))
 		b.Run(c.name, func(b *testing.B) {
 			b.SetBytes(int64(len(chunk)))
-			s := newScreen(streamLimit)
+			s := NewScreen(streamLimit)
 			for range b.N {
-				s.write(chunk)
+				s.Write(chunk)
 			}
 		})
 	}
