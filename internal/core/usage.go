@@ -86,6 +86,9 @@ type ModelUsage struct {
 	UnreportedUSD float64 `json:"unreportedUsd,omitempty"`
 	// Requests counts what was sent, tries that failed included.
 	Requests int `json:"requests"`
+	// ContextWindow and MaxOutput are the model's, in tokens; 0 where nobody said.
+	ContextWindow int `json:"-"`
+	MaxOutput     int `json:"-"`
 }
 
 // ByModel sums usage up by model, in the order in which they were first used.
@@ -102,6 +105,7 @@ func (b ByModel) Add(u ModelUsage) ByModel {
 		m.Usage, m.Cost = m.Usage.Add(u.Usage), m.Cost.Add(u.Cost)
 		m.UnreportedUSD += u.UnreportedUSD
 		m.Requests += u.Requests
+		m.ContextWindow, m.MaxOutput = max(m.ContextWindow, u.ContextWindow), max(m.MaxOutput, u.MaxOutput)
 		return out
 	}
 	return append(out, u)

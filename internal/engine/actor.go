@@ -288,7 +288,7 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	}
 	a.conv.estimator, a.conv.blind, a.room = turn.Estimator{}, isBlind(info), 0
 	a.warnedOfCut = false
-	unseen := a.conv.replace(session.WithoutThinking(a.conv.messages))
+	unseen := a.conv.replace(session.ForAnotherModel(a.conv.messages))
 	a.journal.append(&session.Model{Model: info.Spec})
 	a.noteModel(info.Spec)
 	a.fresh = len(a.conv.messages) > 0

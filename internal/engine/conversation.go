@@ -24,6 +24,21 @@ type conversation struct {
 	// measured is the context the provider last reported, which covered
 	// measuredBytes of the messages.
 	measured, measuredBytes int
+	// checked is how many of the messages hold no image beyond the model's limits.
+	checked int
+}
+
+// fits reports whether no image came among the first n messages since it was looked.
+func (c *conversation) fits(n int) bool {
+	for _, m := range c.messages[min(c.checked, n):n] {
+		for i := range m.Blocks {
+			if b := &m.Blocks[i]; b.Type == core.BlockImage || slices.ContainsFunc(b.Content, func(b core.Block) bool { return b.Type == core.BlockImage }) {
+				return false
+			}
+		}
+	}
+	c.checked = n
+	return true
 }
 
 // append adds a message and says how many of its images the model will not see.

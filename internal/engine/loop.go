@@ -25,7 +25,7 @@ type turnRun struct {
 	maxTokens int
 	repeats   turn.Repeats
 	// capped is true once the output limit was lowered because the server refused it.
-	capped bool
+	capped    bool
 	answering answering
 	// lastAPI and lastCost are those of the newest response.
 	lastAPI  time.Duration

@@ -15,6 +15,7 @@ import (
 // errors.
 const (
 	reasonImage  = "image_refused"
+	reasonLimits = "image_limits"
 	reasonWindow = "model_window"
 )
 
@@ -71,6 +72,41 @@ func (t *turnRun) lowerOutput(e *llm.Error) bool {
 	// A server that reports too few tokens makes the estimate too small.
 	uncorrected := turn.Estimator{}
 	return max(whole, uncorrected.Tokens(t.a.conv.fixedBytes+t.a.conv.bytes)) <= e.Window-room
+}
+
+// plainOutput is an output limit, in tokens, that every model takes.
+const plainOutput = 4096
+
+// capOutput asks for a shorter answer where the server does not take so high an output
+// limit, once: for as much as it says, else for what every model takes. It reports
+// whether the request may be sent again.
+func (t *turnRun) capOutput(e *llm.Error) bool {
+	most := e.MaxOutput
+	if most == 0 {
+		most = plainOutput
+	}
+	if !e.OutputLimit || t.capped || t.maxTokens <= most {
+		return false
+	}
+	said := fmt.Sprintf("the model takes no output limit of %d tokens; asking for at most %d", t.maxTokens, most)
+	if e.Hint != "" {
+		said += "; " + e.Hint
+	}
+	t.capped, t.a.room, t.maxTokens = true, most, most
+	t.publish(Notice{Text: said})
+	return true
+}
+
+// leaveUnfit lets the images give way that the model's server would refuse, before
+// they cost a request.
+func (t *turnRun) leaveUnfit() {
+	conv := &t.a.conv
+	if conv.fits(len(conv.messages)) || conv.blind {
+		return
+	}
+	c, why := compact.Unfit(conv.messages, llm.Pictures(t.cfg.Model.Info()))
+	t.compacted(c, reasonLimits, fmt.Sprintf("sending the conversation without %s: %s", count(c.Blocks, "image"), why))
+	conv.checked = len(conv.messages)
 }
 
 const (

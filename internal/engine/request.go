@@ -16,6 +16,7 @@ import (
 // help, once with a smaller conversation. A refused reservation is not a step.
 func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 	t.validate()
+	t.leaveUnfit()
 	t.fit()
 	t.warnOfCut()
 	sent, failed, smaller := false, 0, false
@@ -41,7 +42,7 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		if ctx.Err() != nil || !errors.As(err, &e) {
 			return nil, err
 		}
-		if t.lowerOutput(e) {
+		if t.lowerOutput(e) || t.capOutput(e) {
 			continue
 		}
 		if recoverable(e) {
@@ -144,6 +145,7 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 	info := t.cfg.Model.Info()
 	reported := err == nil && resp.UsageReported
 	booked := unreported(info.Spec, r, info.Price.Known)
+	booked.ContextWindow, booked.MaxOutput = info.ContextWindow, info.MaxOutput
 	t.lastCost = info.Price.Cost(core.Usage{})
 	if err == nil {
 		t.lastCost = resp.Cost(info.Price)

@@ -53,6 +53,10 @@ type Error struct {
 	NoRetry bool
 	// Window is the context in tokens that the server said the model has, or 0.
 	Window int
+	// OutputLimit is true when what the server refused is the output limit by itself;
+	// MaxOutput is then the most that it said it takes, in tokens, or 0.
+	OutputLimit bool
+	MaxOutput   int
 	// Block names the message or block that the server refused, where it said, as
 	// a path into the request that was sent: messages.3.content.0, input.2, tools.7.
 	Block string

@@ -36,6 +36,35 @@ func Bounded(info *Info, n int) int {
 	return n
 }
 
+// PictureLimits is what a format's servers take of images in one request; 0 is no limit.
+type PictureLimits struct {
+	// Bytes is the most that one image's data may have in base64, Edge the longest
+	// side in pixels; with more than Many images it is ManyEdge.
+	Bytes, Edge    int
+	Many, ManyEdge int
+	// Count is how many images may be in a request.
+	Count int
+}
+
+// Pictures are the limits as the providers document them; those of a compatible
+// server are its own, and nobody knows them.
+func Pictures(info *Info) PictureLimits {
+	const mega = 1 << 20
+	switch info.Format {
+	case "anthropic":
+		return PictureLimits{Bytes: 5 * mega, Edge: 8000, Many: 20, ManyEdge: 2000, Count: 100}
+	case "gemini":
+		return PictureLimits{Bytes: 20 * mega, Count: 3000}
+	case "responses":
+		return PictureLimits{Bytes: 50 * mega, Count: 500}
+	case "chat":
+		if info.Provider == "openai" {
+			return PictureLimits{Bytes: 50 * mega, Count: 500}
+		}
+	}
+	return PictureLimits{}
+}
+
 // Valid reports whether the level is one of this package's.
 func (l ThinkingLevel) Valid() bool {
 	switch l {

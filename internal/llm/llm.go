@@ -40,8 +40,9 @@ type Info struct {
 	ContextWindow, MaxOutput int
 	Known                    bool
 	Price                    core.Price
-	// Thinks is true for a model that can think before it answers.
-	Thinks bool
+	// Thinks is true for a model that can think before it answers; that it is false
+	// says something only where ThinksKnown is true.
+	Thinks, ThinksKnown bool
 	// Efforts are the levels of thinking that the provider takes for this model,
 	// lowest first, in its own words; empty when it has none or nobody knows.
 	Efforts []string

@@ -211,6 +211,10 @@ func (h *History) switchModel(to string) {
 // thinking is left out.
 func WithoutThinking(msgs []*core.Message) []*core.Message { return unbound(msgs, false) }
 
+// ForAnotherModel is WithoutThinking without the blocks that are a provider's own,
+// too: of the same format they would go to a model that did not make them.
+func ForAnotherModel(msgs []*core.Message) []*core.Message { return unbound(msgs, true) }
+
 func unbound(msgs []*core.Message, whole bool) []*core.Message {
 	out := make([]*core.Message, 0, len(msgs))
 	for _, m := range msgs {

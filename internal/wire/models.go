@@ -23,7 +23,8 @@ type ModelRow struct {
 	MaxOutput  int        `json:"maxOutput"`
 	Price      core.Price `json:"price"`
 	PriceKnown bool       `json:"priceKnown"`
-	Thinks     bool       `json:"thinks"`
+	// Thinks is nil where nobody knows whether the model can think.
+	Thinks *bool `json:"thinks"`
 	// ThinkingLevels are the provider's words; empty where nobody knows them.
 	ThinkingLevels []string `json:"thinkingLevels"`
 	// Vision is nil where nobody knows whether the model sees images.
@@ -78,11 +79,14 @@ func (s *System) Models(ctx context.Context, all bool) []ModelRow {
 func modelRow(m *llm.Info) ModelRow {
 	row := ModelRow{
 		Spec: m.Spec, Provider: m.Provider, ID: m.ID, ContextWindow: m.ContextWindow, ContextWindowKnown: m.Known,
-		MaxOutput: m.MaxOutput, Price: m.Price, PriceKnown: m.Price.Known, Thinks: m.Thinks,
+		MaxOutput: m.MaxOutput, Price: m.Price, PriceKnown: m.Price.Known,
 		ThinkingLevels: append([]string{}, m.Efforts...), Local: m.Local, Key: m.KeySource,
 	}
 	if m.VisionKnown {
 		row.Vision = &m.Vision
+	}
+	if m.Thinks || m.ThinksKnown {
+		row.Thinks = &m.Thinks
 	}
 	return row
 }
@@ -128,7 +132,9 @@ func (m ModelRow) inWords(a, b float64) string {
 // ThinkingInWords says which levels of thinking the model tells apart.
 func (m ModelRow) ThinkingInWords() string {
 	switch {
-	case !m.Thinks:
+	case m.Thinks == nil:
+		return "unknown"
+	case !*m.Thinks:
 		return "no"
 	case len(m.ThinkingLevels) == 0:
 		return "yes"

@@ -144,8 +144,25 @@ func TestEstimator(t *testing.T) {
 	if got := e.Tokens(400); got != 200 {
 		t.Errorf("corrected estimate %d, want 200", got)
 	}
-	e.Measured(4_000_000, 10)
-	if got := e.Tokens(400); got != 25 {
-		t.Errorf("an odd report gives %d, want the bound 25", got)
+	e.Measured(300, 1)
+	if got := e.Tokens(400); got != 40 {
+		t.Errorf("an odd report gives %d, want the bound 40", got)
+	}
+}
+
+// TestEstimatorOfACuttingServer: a server that cuts what is longer than its context
+// counts no more than that, and must not make every later estimate too small.
+func TestEstimatorOfACuttingServer(t *testing.T) {
+	const context = 4096
+	var e Estimator
+	for bytes := 8_000; bytes < 400_000; bytes += 8_000 {
+		e.Measured(bytes, min(bytes/4, context))
+		if got, real := e.Tokens(bytes), bytes/4; got < real*9/10 {
+			t.Fatalf("%d tokens are taken for %d", real, got)
+		}
+	}
+	e.Measured(8_000, 1_000) // a conversation that was made smaller is measured anew
+	if got := e.Tokens(8_000); got != 1_000 {
+		t.Errorf("%d", got)
 	}
 }

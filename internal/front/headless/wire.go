@@ -240,23 +240,23 @@ func costKnown(t engine.Totals) bool { return t.Cost.Known && t.Usage.Unreported
 
 // modelUsage is what each model used in this turn; the one in use is always there.
 func modelUsage(models core.ByModel, info *llm.Info) object {
-	out := object{info.Spec: oneModel(core.ModelUsage{Spec: info.Spec}, info)}
+	out := object{info.Spec: oneModel(core.ModelUsage{Spec: info.Spec, ContextWindow: info.ContextWindow, MaxOutput: info.MaxOutput})}
 	for _, m := range models {
-		out[m.Spec] = oneModel(m, info)
+		if m.Spec == info.Spec {
+			m.ContextWindow, m.MaxOutput = info.ContextWindow, info.MaxOutput
+		}
+		out[m.Spec] = oneModel(m)
 	}
 	return out
 }
 
-func oneModel(m core.ModelUsage, info *llm.Info) object {
-	o := object{
+func oneModel(m core.ModelUsage) object {
+	return object{
 		"inputTokens": m.Usage.Input, "outputTokens": m.Usage.Output,
 		"cacheReadInputTokens": m.Usage.CacheRead, "cacheCreationInputTokens": m.Usage.CacheWrite,
 		"webSearchRequests": m.Usage.Searches, "costUSD": m.Cost.USD,
+		"contextWindow": m.ContextWindow, "maxOutputTokens": m.MaxOutput,
 	}
-	if m.Spec == info.Spec {
-		o["contextWindow"], o["maxOutputTokens"] = info.ContextWindow, info.MaxOutput
-	}
-	return o
 }
 
 func denials(list []engine.Denial) []object {

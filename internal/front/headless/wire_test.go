@@ -49,7 +49,7 @@ func TestUsageByModel(t *testing.T) {
 	u := core.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Thinking: 1, Searches: 5}
 	models := core.ByModel{
 		{Spec: "p/m", Usage: u, Cost: core.Cost{USD: 0.5, Known: true}, Requests: 2},
-		{Spec: "q/n", Usage: core.Usage{Output: 9}, Requests: 1},
+		{Spec: "q/n", Usage: core.Usage{Output: 9}, Requests: 1, ContextWindow: 2000, MaxOutput: 200},
 	}
 	line := resultLine(&engine.TurnResult{End: core.EndDone, Usage: u, Models: models}, info)
 	if diff := cmp.Diff(`{"cache_creation_input_tokens":4,"cache_read_input_tokens":3,"input_tokens":1,"output_tokens":2,`+
@@ -58,7 +58,7 @@ func TestUsageByModel(t *testing.T) {
 	}
 	if diff := cmp.Diff(`{"p/m":{"cacheCreationInputTokens":4,"cacheReadInputTokens":3,"contextWindow":1000,"costUSD":0.5,"inputTokens":1,`+
 		`"maxOutputTokens":100,"outputTokens":2,"webSearchRequests":5},`+
-		`"q/n":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"costUSD":0,"inputTokens":0,"outputTokens":9,"webSearchRequests":0}}`,
+		`"q/n":{"cacheCreationInputTokens":0,"cacheReadInputTokens":0,"contextWindow":2000,"costUSD":0,"inputTokens":0,"maxOutputTokens":200,"outputTokens":9,"webSearchRequests":0}}`,
 		asJSON(t, line["modelUsage"])); diff != "" {
 		t.Error(diff)
 	}

@@ -19,6 +19,8 @@ type scriptedFault struct {
 	streaming bool
 	wait      time.Duration
 	image     bool
+	// output: the output limit is refused, and the server says which one it takes.
+	output bool
 }
 
 func scriptedFaults() []scriptedFault {
@@ -39,7 +41,7 @@ func scriptedFaults() []scriptedFault {
 		{Fault: fault{Kind: modelserver.BadImage}, kind: llm.ErrBadRequest, image: true},
 		{Fault: fault{Kind: modelserver.Content}, kind: llm.ErrBadRequest},
 		{Fault: fault{Kind: modelserver.BadSchema}, kind: llm.ErrBadRequest},
-		{Fault: fault{Kind: modelserver.OutputLimit}, kind: llm.ErrBadRequest},
+		{Fault: fault{Kind: modelserver.OutputLimit}, kind: llm.ErrBadRequest, output: true},
 		{Fault: fault{Kind: modelserver.CallPairs}, kind: llm.ErrBadRequest},
 		{Fault: fault{Kind: modelserver.Signature}, kind: llm.ErrBadRequest},
 		{Fault: fault{Kind: modelserver.HTML}, kind: llm.ErrProtocol},
@@ -67,6 +69,9 @@ func testScripted(t *testing.T, d Dialect, _ Features) {
 		t.Run(strings.Trim(f.Kind+" "+f.Variant+" "+f.RetryAfter, " "), func(t *testing.T) {
 			m, _ := scripted(t, d, modelserver.Step{Text: "never all of this", Thinking: "hm", Fault: &f.Fault}, modelserver.Step{Text: "well"})
 			e := WantError(t, Ask(t.Context(), m, hello()).Err, f.kind)
+			if e.OutputLimit != f.output || f.output != (e.MaxOutput > 0) {
+				t.Errorf("output limit %v, %d", e.OutputLimit, e.MaxOutput)
+			}
 			if e.RetryAfter != f.wait && f.wait != 0 || e.Image != f.image || e.Streaming != (f.streaming && d.has(Deltas)) {
 				t.Errorf("wait %v, image %v, streaming %v: %+v", e.RetryAfter, e.Image, e.Streaming, e)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -16,6 +17,8 @@ type facts struct {
 	assumed bool
 	// vision says whether the model sees images; nil where the server does not say.
 	vision *bool
+	// thinks and tools say whether it can think and call tools; nil likewise.
+	thinks, tools *bool
 	// program is the title of what runs there, setting how its context is made larger.
 	program, setting string
 }
@@ -122,7 +125,7 @@ func (r *Registry) measureOllama(ctx context.Context, e *endpoint, id string) (f
 	}
 	var show struct {
 		Parameters   text                       `json:"parameters"`
-		Capabilities []string                   `json:"capabilities"`
+		Capabilities []text                     `json:"capabilities"`
 		ModelInfo    map[string]json.RawMessage `json:"model_info"`
 	}
 	var psErr, showErr error
@@ -134,11 +137,11 @@ func (r *Registry) measureOllama(ctx context.Context, e *endpoint, id string) (f
 	wg.Wait()
 	var f facts
 	if showErr == nil && show.Capabilities != nil {
-		sees := false
-		for _, c := range show.Capabilities {
-			sees = sees || c == "vision"
+		can := func(what text) *bool {
+			yes := slices.Contains(show.Capabilities, what)
+			return &yes
 		}
-		f.vision = &sees
+		f.vision, f.thinks, f.tools = can("vision"), can("thinking"), can("tools")
 	}
 	for _, m := range ps.Models {
 		if psErr == nil && m.ContextLength > 0 && (tagged(string(m.Name)) == tagged(id) || tagged(string(m.Model)) == tagged(id)) {

@@ -45,7 +45,7 @@ func TestMeasure(t *testing.T) {
 		{name: "ollama, not loaded", spec: "ollama/gemma3", servers: servers{"localhost:11434/api/ps": `{"models": []}`, "localhost:11434/api/show": ollamaPlain}, window: 4096, vision: yes,
 			notice: "Ollama has not loaded gemma3 yet.*assuming 4096 tokens.*OLLAMA_CONTEXT_LENGTH.*num_ctx.*contextWindow"},
 		{name: "ollama, a small model", spec: "ollama/s", servers: servers{"localhost:11434/api/show": `{"model_info": {"x.context_length": 2048}}`}, window: 2048, vision: unsaid, notice: "assuming 2048"},
-		{name: "ollama's cloud", spec: "ollama/big:480b-cloud", servers: servers{"localhost:11434/api/show": ollamaPlain}, window: 131072, known: true, vision: yes},
+		{name: "ollama's cloud", spec: "ollama/big:480b-cloud", servers: servers{"localhost:11434/api/show": ollamaPlain}, window: 131072, known: true, vision: yes, notice: "Ollama says that big:480b-cloud takes no tools"},
 		{name: "ollama, no answer", spec: "ollama/gemma3", servers: servers{}, window: 32768, vision: unsaid, notice: "assuming a window of 32768"},
 		{name: "ollama hangs", spec: "ollama/gemma3", servers: servers{"localhost:11434/api/ps": "hang", "localhost:11434/api/show": "hang"}, window: 32768, vision: unsaid, notice: "assuming a window of 32768"},
 		{name: "ollama, told more", spec: "ollama/qwen3:8b", file: `{"models": {"ollama/qwen3:8b": {"contextWindow": 40000}}}`, servers: servers{"localhost:11434/api/ps": ollamaPS}, window: 40000, known: true, vision: unsaid,
@@ -97,6 +97,33 @@ func inOrder(s string, parts []string) bool {
 		s = rest
 	}
 	return true
+}
+
+// TestCapabilities: what Ollama says of thinking and tools counts, and where it says
+// nothing nobody knows.
+func TestCapabilities(t *testing.T) {
+	for name, tt := range map[string]struct {
+		spec, file    string
+		servers       servers
+		thinks, known bool
+		noTools       bool
+	}{
+		"thinks":            {spec: "ollama/qwen3:8b", servers: servers{"localhost:11434/api/show": ollamaShow}, thinks: true, known: true},
+		"takes no tools":    {spec: "ollama/gemma3", servers: servers{"localhost:11434/api/show": ollamaPlain}, known: true, noTools: true},
+		"does not say":      {spec: "ollama/s", servers: servers{"localhost:11434/api/show": `{"model_info": {}}`}},
+		"odd":               {spec: "ollama/s", servers: servers{"localhost:11434/api/show": `{"capabilities": [7, "tools", {}]}`}, known: true},
+		"models.json knows": {spec: "ollama/gemma3", file: `{"models": {"ollama/gemma3": {"thinking": true}}}`, servers: servers{"localhost:11434/api/show": ollamaPlain}, thinks: true, known: true, noTools: true},
+		"another program":   {spec: "llamacpp/m.gguf", servers: servers{"localhost:8080/props": llamaProps}},
+	} {
+		r := registry(t, tt.file, nil, keys{}, tt.servers)
+		c, err := r.Choose(t.Context(), Preferences{Flag: tt.spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Info.Thinks != tt.thinks || c.Info.ThinksKnown != tt.known || strings.Contains(c.Notice, "takes no tools") != tt.noTools {
+			t.Errorf("%s: thinks %v, known %v: %q", name, c.Info.Thinks, c.Info.ThinksKnown, c.Notice)
+		}
+	}
 }
 
 // A chosen local server and a listed one say what they have.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"garuda/internal/llm/wire"
 )
 
 const (
@@ -105,6 +107,9 @@ func (r *Registry) ask(ctx context.Context, e *endpoint, method, address string,
 	transport, done := r.roundTripper(e)
 	defer done()
 	resp, err := transport.RoundTrip(req) // not a Client: no redirect is followed
+	if wire.IsRefused(err) {
+		return &notRunningError{base: e.base, next: startOf(e), err: err}
+	}
 	if err != nil {
 		return fmt.Errorf("ask %s for its models: %w", e.base, err)
 	}
@@ -116,6 +121,35 @@ func (r *Registry) ask(ctx context.Context, e *endpoint, method, address string,
 		return fmt.Errorf("ask %s for its models: the answer is not the JSON that was expected: %w", e.base, err)
 	}
 	return nil
+}
+
+// notRunningError is a server that is not there.
+type notRunningError struct {
+	base, next string
+	err        error
+}
+
+func (e *notRunningError) Error() string {
+	return "no server answers at " + e.base + " (connection refused): " + e.next
+}
+
+func (e *notRunningError) Unwrap() error { return e.err }
+
+// startOf says how an endpoint's server is started, or what else may be wrong.
+func startOf(e *endpoint) string {
+	start := "the server"
+	switch {
+	case !e.local:
+	case e.name == "ollama":
+		start = "Ollama (ollama serve)"
+	case e.name == "lmstudio":
+		start = "LM Studio's server (lms server start)"
+	case e.name == "llamacpp":
+		start = "llama.cpp's (llama-server -m MODEL.gguf)"
+	case e.name == "vllm":
+		start = "vLLM's (vllm serve MODEL)"
+	}
+	return "start " + start + ", or correct its baseUrl in models.json"
 }
 
 func setKey(h http.Header, format, key string) {

@@ -2,8 +2,10 @@ package provider
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -35,7 +37,8 @@ func TestReach(t *testing.T) {
 		{"not for GET", answers{status: 405}, ""},
 		{"key refused", answers{status: 401}, "is not accepted"},
 		{"broken", answers{status: 502}, "HTTP 502"},
-		{"not there", answers{err: errors.New("connection refused")}, "connection refused"},
+		{"not there", answers{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, "no server answers at http://127.0.0.1:9/v1 (connection refused): start the server, or correct its baseUrl"},
+		{"not reached", answers{err: errors.New("no route to host")}, "no route to host"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := New(Options{File: file, Lookup: func(string) (string, bool) { return "", false }, Keys: noKeys{}, Transport: tc.answers})
@@ -48,6 +51,22 @@ func TestReach(t *testing.T) {
 				t.Errorf("Reach: %v, want %q", err, tc.want)
 			}
 		})
+	}
+}
+
+// TestServersThatAreNotStarted names what starts each program of the table.
+func TestServersThatAreNotStarted(t *testing.T) {
+	for spec, want := range map[string]string{
+		"ollama/m": "start Ollama (ollama serve)", "lmstudio/m": "lms server start", "llamacpp/m": "llama-server -m", "vllm/m": "vllm serve",
+	} {
+		r := New(Options{File: &File{}, Lookup: func(string) (string, bool) { return "", false }, Keys: noKeys{}, Transport: answers{err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}})
+		c, err := r.Resolve(spec, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Reach(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "dial") {
+			t.Errorf("%s: %v", spec, err)
+		}
 	}
 }
 

@@ -275,7 +275,7 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 	c := &Choice{Info: info, endpoint: e, quirks: quirksOf(e.name, e.base, id, e.quirks), override: override}
 	if entry, ok := catalog.Lookup(e.name, id); ok {
 		info.ContextWindow, info.MaxOutput, info.Price = entry.ContextWindow, entry.MaxOutput, entry.Price
-		info.Thinks, info.Efforts = entry.Thinks, entry.Efforts
+		info.Thinks, info.ThinksKnown, info.Efforts = entry.Thinks, true, entry.Efforts
 		info.Vision, info.VisionKnown = entry.Images, true
 	}
 	if e.title != "" && e.local {
@@ -287,6 +287,9 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 	}
 	if local.vision != nil {
 		info.Vision, info.VisionKnown = *local.vision, true
+	}
+	if local.thinks != nil {
+		info.Thinks, info.ThinksKnown = *local.thinks, true
 	}
 	said := "" // who says what the window is
 	listed := r.file.Models[info.Spec]
@@ -306,7 +309,7 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 		}
 		info.Price = m.Price.over(info.Price)
 		if m.Thinking != nil {
-			info.Thinks = *m.Thinking
+			info.Thinks, info.ThinksKnown = *m.Thinking, true
 		}
 		if m.TextToolCalls != "" {
 			c.quirks.TextToolCalls = m.TextToolCalls
@@ -323,6 +326,9 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 	c.Notice = notice(info, local, said)
 	if near := r.nearModel(info); c.Notice != "" && near != "" {
 		c.Notice += fmt.Sprintf("; did you mean %q?", near)
+	}
+	if local.tools != nil && !*local.tools {
+		c.Notice = strings.TrimPrefix(c.Notice+fmt.Sprintf("; %s says that %s takes no tools, which Garuda works with: choose a model that does", local.program, info.ID), "; ")
 	}
 	return c
 }

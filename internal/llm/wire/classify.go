@@ -42,8 +42,11 @@ func (r *Reply) classify(body []byte, header http.Header) error {
 	e.RetryAfter = f.retryAfter(e.Kind, header, r.client.clock.Now())
 	e.NoRetry = strings.EqualFold(header.Get("X-Should-Retry"), "false")
 	e.Image = e.Kind == llm.ErrBadRequest && f.isImage()
-	if e.Kind == llm.ErrContextOverflow {
+	switch {
+	case e.Kind == llm.ErrContextOverflow:
 		e.Window = f.contextWindow()
+	case e.Kind == llm.ErrBadRequest && containsAny(strings.ToLower(f.message), outputWords):
+		e.OutputLimit, e.MaxOutput = true, f.maxOutput()
 	}
 	e.Hint = r.hint(e, &f)
 	return e

@@ -91,7 +91,7 @@ func (r *Reply) fail(err error) error {
 		e.Hint = "check the user and the password in HTTP_PROXY or HTTPS_PROXY"
 		return e
 	}
-	if refused(err) {
+	if IsRefused(err) {
 		e := r.wrap(llm.ErrRefused, "no server answers at "+r.url+" (connection refused)", err)
 		e.Hint = "check the base URL and that the server is up"
 		if r.client.info.Local {
@@ -166,7 +166,8 @@ func certificateHint(err error) string {
 // wsaRefused is Windows' own number for a refused connection.
 const wsaRefused = syscall.Errno(10061)
 
-func refused(err error) bool {
+// IsRefused reports whether an error means that nothing listens at an address.
+func IsRefused(err error) bool {
 	number, ok := errors.AsType[syscall.Errno](err)
 	return ok && (number == syscall.ECONNREFUSED || runtime.GOOS == "windows" && number == wsaRefused)
 }

@@ -89,6 +89,32 @@ func (f *failure) contextWindow() int {
 	return 0
 }
 
+// outputMarks stand before the largest output limit in the servers' words.
+var outputMarks = []string{
+	"supports at most ",                         // OpenAI
+	"must be less than or equal to ",            // Groq
+	"range of max_tokens is [1, ",               // DeepSeek
+	"model limit of ",                           // Bedrock
+	"model's maximum output tokens (",           // Ollama
+	"supported range is from 1 (inclusive) to ", // Vertex, which names the first that is too large
+	" > ", // Anthropic: max_tokens: 100000 > 64000
+}
+
+// maxOutput is the largest output limit as the server says it, or 0.
+func (f *failure) maxOutput() int {
+	const least, most = 16, 1 << 30 // anything else is no limit
+	said := strings.ReplaceAll(strings.ToLower(f.message), "to `", "to ")
+	for _, mark := range outputMarks {
+		if n := numberAfter(said, mark); n >= least && n <= most {
+			if strings.Contains(said, "(exclusive)") {
+				n--
+			}
+			return n
+		}
+	}
+	return 0
+}
+
 // numberAfter is the whole number, perhaps with commas, right behind mark; -1
 // when there is none.
 func numberAfter(s, mark string) int {
