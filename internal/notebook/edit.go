@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -148,7 +149,7 @@ func literal(s string) hujson.Literal {
 
 // set gives a member another value, in its place, or adds it at the end.
 func set(o *hujson.Object, name string, v hujson.ValueTrimmed) {
-	for i := range o.Members {
+	for i := range slices.Backward(o.Members) { // the last counts
 		if str(o.Members[i].Name.Value) == name {
 			o.Members[i].Value.Value = v
 			return
@@ -164,7 +165,7 @@ func set(o *hujson.Object, name string, v hujson.ValueTrimmed) {
 }
 
 func remove(o *hujson.Object, name string) {
-	for i := range o.Members {
+	for i := range slices.Backward(o.Members) { // all that have the name
 		if str(o.Members[i].Name.Value) != name {
 			continue
 		}
@@ -172,7 +173,6 @@ func remove(o *hujson.Object, name string) {
 			o.Members[i-1].Value.AfterExtra = o.Members[i].Value.AfterExtra
 		}
 		o.Members = append(o.Members[:i:i], o.Members[i+1:]...)
-		return
 	}
 }
 

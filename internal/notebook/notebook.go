@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,10 +85,11 @@ func Parse(text string) (*Notebook, error) {
 	return n, nil
 }
 
-// member is the value of an object's field, or nil.
+// member is the value of an object's field, or nil. Of a field that is there
+// twice the last counts, as for Jupyter.
 func member(o *hujson.Object, name string) hujson.ValueTrimmed {
-	for i := range o.Members {
-		if key, ok := o.Members[i].Name.Value.(hujson.Literal); ok && str(key) == name {
+	for i := range slices.Backward(o.Members) {
+		if str(o.Members[i].Name.Value) == name {
 			return o.Members[i].Value.Value
 		}
 	}
@@ -96,11 +98,11 @@ func member(o *hujson.Object, name string) hujson.ValueTrimmed {
 
 func number(o *hujson.Object, name string) int {
 	l, _ := member(o, name).(hujson.Literal)
-	n, err := strconv.Atoi(string(l))
-	if err != nil {
+	n, err := strconv.ParseFloat(string(l), 64) // some write 4.0
+	if err != nil || n != float64(int(n)) {
 		return -1
 	}
-	return n
+	return int(n)
 }
 
 // str is a literal's text; empty for one that is no string.

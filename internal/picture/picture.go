@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/color"
 	_ "image/gif" // decoders register themselves
 	"image/jpeg"
 	"image/png"
@@ -25,7 +26,8 @@ const (
 	MaxEdge = 1568
 	// MaxBytes keeps an image below 5 MB in base64, the strictest limit known.
 	MaxBytes = 3_750_000
-	// maxPixels is how large a picture may be to be decoded: four bytes each.
+	// maxPixels is how large a picture may be to be decoded: four bytes each, or
+	// twice that for one with 16 bits a colour, which may have half as many.
 	maxPixels = 50_000_000
 )
 
@@ -69,7 +71,12 @@ func Fit(data []byte) (*Picture, error) {
 		return nil, fmt.Errorf("read the picture's size: %w", err)
 	}
 	p.Width, p.Height = cfg.Width, cfg.Height
-	if p.Width <= 0 || p.Height <= 0 || p.Width > maxPixels/p.Height {
+	most := maxPixels
+	switch cfg.ColorModel {
+	case color.RGBA64Model, color.NRGBA64Model, color.Gray16Model:
+		most /= 2
+	}
+	if p.Width <= 0 || p.Height <= 0 || p.Width > most/p.Height {
 		return nil, fmt.Errorf("the picture has %d × %d pixels, more than can be read", p.Width, p.Height)
 	}
 	// Also one that goes as it is: a provider refuses what is cut or broken, with
@@ -78,10 +85,13 @@ func Fit(data []byte) (*Picture, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode the picture: %w", err)
 	}
-	if max(p.Width, p.Height) <= MaxEdge && len(data) <= MaxBytes {
+	fits := max(p.Width, p.Height) <= MaxEdge && len(data) <= MaxBytes
+	if fits && !odd(img, data) {
 		return p, nil
 	}
-	p.Was = image.Pt(p.Width, p.Height)
+	if !fits {
+		p.Was = image.Pt(p.Width, p.Height)
+	}
 	for edge := min(MaxEdge, max(p.Width, p.Height)); ; edge = edge * 3 / 4 {
 		small := scaled(img, edge)
 		if err := p.encode(small); err != nil {
@@ -92,6 +102,52 @@ func Fit(data []byte) (*Picture, error) {
 			return p, nil
 		}
 	}
+}
+
+// odd reports whether some providers refuse the picture or show other colours,
+// though it is of a kind and size that they take: animations, and JPEGs in the
+// colours of print.
+func odd(img image.Image, data []byte) bool {
+	_, print := img.(*image.CMYK)
+	return print || MediaType(data) == "image/gif" && animated(data)
+}
+
+// animated reports whether a GIF holds more than one picture. It decodes none:
+// what a file of few bytes unpacks to has no bound.
+func animated(gif []byte) bool {
+	const header, descriptor = 13, 10
+	// table is the length of the table of colours that a byte of flags announces.
+	table := func(flags byte) int {
+		if flags&0x80 == 0 {
+			return 0
+		}
+		return 3 << (1 + flags&7)
+	}
+	if len(gif) < header {
+		return false
+	}
+	pictures := 0
+	for at := header + table(gif[10]); at < len(gif); {
+		switch gif[at] {
+		case 0x21: // an extension
+			at += 2
+		case 0x2c:
+			if pictures++; pictures > 1 {
+				return true
+			}
+			if at+descriptor > len(gif) {
+				return false
+			}
+			at += descriptor + table(gif[at+descriptor-1]) + 1
+		default:
+			return false
+		}
+		for at < len(gif) && gif[at] != 0 { // blocks, each with its length before it
+			at += 1 + int(gif[at])
+		}
+		at++
+	}
+	return false
 }
 
 // scaled makes the longer edge so many pixels long.

@@ -68,6 +68,96 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// printJPEG is a JPEG of 8 × 8 pixels in the four colours of print, made of a
+// grey one: the same block four times.
+func printJPEG(t *testing.T) []byte {
+	t.Helper()
+	grey := image.NewGray(image.Rect(0, 0, 8, 8))
+	for i := range grey.Pix {
+		grey.Pix[i] = 128
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, grey, nil); err != nil {
+		t.Fatal(err)
+	}
+	out := []byte("\xff\xd8\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00")
+	for rest := b.Bytes()[2:]; ; {
+		marker, size := rest[1], int(binary.BigEndian.Uint16(rest[2:]))
+		switch marker {
+		case 0xc0: // the frame
+			out = append(out, "\xff\xc0\x00\x14\x08\x00\x08\x00\x08\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00"...)
+		case 0xda: // the scan: no difference to the block before, end of block, four times
+			return append(out, "\xff\xda\x00\x0e\x04\x01\x00\x02\x00\x03\x00\x04\x00\x00\x3f\x00\x28\xa2\x8a\xff\xd9"...)
+		default:
+			out = append(out, rest[:2+size]...)
+		}
+		rest = rest[2+size:]
+	}
+}
+
+// What providers take differently goes in a form that all take alike.
+func TestFitOddPictures(t *testing.T) {
+	frame := func(shade uint8) *image.Paletted {
+		img := image.NewPaletted(image.Rect(0, 0, 8, 8), color.Palette{color.Black, color.White})
+		for i := range img.Pix {
+			img.Pix[i] = shade
+		}
+		return img
+	}
+	gifOf := func(frames ...*image.Paletted) []byte {
+		var b bytes.Buffer
+		if err := gif.EncodeAll(&b, &gif.GIF{Image: frames, Delay: make([]int, len(frames))}); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	still, moving := gifOf(frame(1)), gifOf(frame(1), frame(0), frame(1))
+	if p, err := Fit(still); err != nil || !bytes.Equal(p.Data, still) {
+		t.Errorf("a still GIF: %+v, %v", p, err)
+	}
+	p, err := Fit(moving)
+	if err != nil || p.MediaType != "image/png" || p.Width != 8 || p.Was != (image.Point{}) {
+		t.Fatalf("an animation: %+v, %v", p, err)
+	}
+	img, err := png.Decode(bytes.NewReader(p.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _, _, _ := img.At(4, 4).RGBA(); r != 0xffff {
+		t.Errorf("it is not its first picture: %v", img.At(4, 4))
+	}
+	for n := range moving { // also of what is cut anywhere
+		_ = animated(moving[:n])
+	}
+
+	print := printJPEG(t)
+	if p, err = Fit(print); err != nil || p.MediaType != "image/jpeg" || bytes.Equal(p.Data, print) {
+		t.Fatalf("colours of print: %+v, %v", p, err)
+	}
+	if img, err = jpeg.Decode(bytes.NewReader(p.Data)); err != nil {
+		t.Fatal(err)
+	}
+	if _, still := img.(*image.CMYK); still {
+		t.Error("it has colours of print still")
+	}
+
+	deep := image.NewNRGBA64(image.Rect(0, 0, 2000, 20))
+	var b bytes.Buffer
+	if err := png.Encode(&b, deep); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Fit(b.Bytes()); err != nil || p.Width != MaxEdge {
+		t.Errorf("16 bits: %+v, %v", p, err)
+	}
+	const w, h = 6000, 6000 // fits with 8 bits
+	binary.BigEndian.PutUint32(b.Bytes()[16:], w)
+	binary.BigEndian.PutUint32(b.Bytes()[20:], h)
+	binary.BigEndian.PutUint32(b.Bytes()[29:], crc32.ChecksumIEEE(b.Bytes()[12:29]))
+	if _, err = Fit(b.Bytes()); err == nil || !strings.Contains(err.Error(), "more than can be read") {
+		t.Errorf("36 million pixels of 16 bits: %v", err)
+	}
+}
+
 func TestFitRefuses(t *testing.T) {
 	bomb := pngOf(t, 1, 1, false)
 	binary.BigEndian.PutUint32(bomb[16:], 100_000) // the header's width and height

@@ -228,7 +228,7 @@ func (t *Text) Splice(edits []Edit) (raw []byte, lf string, err error) {
 // the text that is new in it.
 func sameStyle(t *Text, raw []byte, lf string, inserted ...string) error {
 	back := &Text{raw: raw, Style: Style{Encoding: t.Encoding}}
-	mark := Encoding(0)
+	var mark Encoding
 	if mark, back.start = MarkOf(raw); t.BOM != (back.start > 0) || t.BOM && mark != t.Encoding {
 		return errors.New("the bytes at the beginning would be read as a byte order mark, or no longer as one")
 	}
