@@ -16,7 +16,7 @@ import (
 // runChat opens the chat in the terminal.
 func runChat(ctx context.Context, f *Factory, o *runOptions) error {
 	o.Attended = f.InIsTerminal
-	o.Options.Version = f.Version
+	o.Options.Version, o.Consent = f.Version, f.askConsent(ctx)
 	sys, err := f.Open(ctx, &o.Options)
 	if err != nil {
 		return err

@@ -29,6 +29,8 @@ type Options struct {
 	File string
 	// Flags are values from the command line, in order.
 	Flags []FlagValue
+	// Accepted tells which values of the project the user said yes to; nil for none.
+	Accepted func(Want) bool
 }
 
 // FlagValue is a setting that was given on the command line.
@@ -152,7 +154,8 @@ func (f *trustedFile) load(s *Settings) ([]Notice, error) {
 const projectFile = ".garuda/settings.json"
 
 // loadProject reads the project's own settings, which are not trusted: the only
-// way from them into s is a change's tighten.
+// ways from them into s are a change's tighten, and the user's yes to exactly this
+// value of a key that may be pinned.
 func loadProject(s *Settings, o Options) ([]Notice, error) {
 	source := Source{Kind: Project, Name: "project " + projectFile}
 	text, err := readProjectFile(o.Root, source)
@@ -173,6 +176,14 @@ func tighten(s *Settings, found []entry, source Source, o Options) []Notice {
 		if e.change.tighten != nil && e.change.tighten(s, source) {
 			continue
 		}
+		if e.key.Scope == Pinned {
+			want := wanted(e)
+			if o.Accepted != nil && o.Accepted(want) {
+				e.change.set(s, source)
+				continue
+			}
+			s.wanted = append(s.wanted, want)
+		}
 		notices = append(notices, Notice{
 			Key: e.key.Name, Source: source, Line: e.line,
 			Text: fmt.Sprintf("%q is left out: %s", e.key.Name, leftOut(e.key.Scope, o)),
@@ -183,8 +194,11 @@ func tighten(s *Settings, found []entry, source Source, o Options) []Notice {
 
 // leftOut says why a project's value does not count, and what the user can do.
 func leftOut(scope Scope, o Options) string {
-	if scope == Stricter {
+	switch scope {
+	case Stricter:
 		return "a project may only make it stricter"
+	case Pinned:
+		return "it needs your yes, which the chat asks for at its start; or put it into " + o.show(UserProjectFile(o.Home, o.Root))
 	}
 	return "a project may not set it; if you want it, put it into " + o.show(UserProjectFile(o.Home, o.Root))
 }

@@ -39,7 +39,7 @@ marked "freely".
 | --- | --- |
 | freely | the project's value counts as it is |
 | stricter | it counts where it is stricter than the built-in value |
-| pinned | it is left out with a notice; put it into a file of your own to use it |
+| pinned | it is left out until you say yes to exactly this value: the chat asks at its start (this time, remember, no), and keeps what you remember in ~/.garuda/trust.json. Without a terminal it stays left out, with a notice, unless you remembered it |
 | not | it is left out with a notice |
 
 ## Keys

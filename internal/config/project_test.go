@@ -205,7 +205,7 @@ func TestNoticesSayWhatToDo(t *testing.T) {
 	elsewhere := "a project may not set it; if you want it, put it into ~/.garuda/projects/" + RootKey(p.root) + "/settings.json"
 	want := []string{
 		`project .garuda/settings.json, line 2: "executor" is left out: a project may only make it stricter`,
-		`project .garuda/settings.json, line 3: "permissions.allow" is left out: ` + elsewhere,
+		`project .garuda/settings.json, line 3: "permissions.allow" is left out: it needs your yes, which the chat asks for at its start; or put it into ~/.garuda/projects/` + RootKey(p.root) + "/settings.json",
 		`project .garuda/settings.json, line 4: "undo.enabled" is left out: ` + elsewhere,
 	}
 	if diff := cmp.Diff(want, notices); diff != "" {

@@ -49,6 +49,7 @@ type Settings struct {
 	Telemetry map[string]string
 
 	sources map[string][]Source
+	wanted  []Want
 }
 
 // ModelInfo overrides what the catalogue says of the model; zero means nothing said.

@@ -1,9 +1,13 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
+
+	"github.com/tailscale/hujson"
 
 	"garuda/internal/nearest"
 )
@@ -13,6 +17,8 @@ type entry struct {
 	key    *Key
 	change change
 	line   int
+	// value is the JSON text in one form for all its spellings.
+	value string
 }
 
 // groups are the names that hold keys ("limits", "modelInfo.price") with what
@@ -89,8 +95,30 @@ func (r *reader) key(k *Key, m member) error {
 		return err
 	}
 	line, _ := r.position(m.at.StartOffset)
-	r.found = append(r.found, entry{k, c, line})
+	value, err := canonical(m.value)
+	if err != nil {
+		return r.errorf(m.value, "%w", err)
+	}
+	r.found = append(r.found, entry{k, c, line, value})
 	return nil
+}
+
+// canonical writes a value so that no spelling hides what it says, or makes it
+// another: without comments, keys in order, escapes only where JSON needs them.
+func canonical(v *hujson.Value) (string, error) {
+	plain := v.Clone()
+	plain.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(plain.Pack()))
+	dec.UseNumber()
+	var out any
+	if err := dec.Decode(&out); err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(out)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // modelObject reads {contextWindow, price} under model, where an earlier Garuda

@@ -57,12 +57,12 @@ type System struct {
 	background *shell.Background
 	// interpreters is nil where there can be none.
 	interpreters *repl.Interpreters
-	redactor   *redact.Redactor
-	state      *state.Dir
-	sessions   *session.Store
-	memory     *memory.Store
-	providers  *provider.Registry
-	model      llm.Model
+	redactor     *redact.Redactor
+	state        *state.Dir
+	sessions     *session.Store
+	memory       *memory.Store
+	providers    *provider.Registry
+	model        llm.Model
 	// described is the spec of the model that the settings describe (modelInfo),
 	// once another one was switched to; "" while that is the one in use.
 	described string
@@ -148,12 +148,9 @@ func (s *System) loadSettings() error {
 	if s.workspace != nil {
 		root = s.workspace.Root()
 	}
-	settings, notices, err := config.Load(config.Options{
-		Home: s.places.garuda, UserHome: s.places.user, Root: root,
-		File: s.options.SettingsFile, Flags: s.options.flags(),
-	})
+	settings, notices, err := s.readSettings(root)
 	if err != nil {
-		return &SettingsError{Err: err}
+		return err
 	}
 	for _, n := range notices {
 		s.notices = append(s.notices, n.String())

@@ -41,6 +41,9 @@ type Options struct {
 	NoInstructions bool
 	// Attended says that a person answers questions.
 	Attended bool
+	// Consent asks the person about values of the project that count only with a
+	// yes; nil asks nobody, and they are left out.
+	Consent func([]config.Want) (Consent, error)
 	// WithoutModel opens no model; InMemory keeps no journal; WithoutFolder opens
 	// no project: the user's settings and providers are there, tools are not.
 	WithoutModel, InMemory, WithoutFolder bool

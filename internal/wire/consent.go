@@ -1,0 +1,51 @@
+package wire
+
+import (
+	"slices"
+
+	"garuda/internal/config"
+)
+
+// Consent is a person's answer about values that a project's settings would loosen.
+type Consent struct {
+	// ThisRun are accepted now, Remember for good; the others are left out.
+	ThisRun, Remember []config.Want
+}
+
+// readSettings loads the settings, with those values of the project that the user
+// said yes to: before, or now.
+func (s *System) readSettings(root string) (*config.Settings, []config.Notice, error) {
+	trust, err := config.ReadTrust(s.places.garuda)
+	if err != nil {
+		return nil, nil, &SettingsError{Err: err}
+	}
+	var now []config.Want
+	load := func() (*config.Settings, []config.Notice, error) {
+		settings, notices, err := config.Load(config.Options{
+			Home: s.places.garuda, UserHome: s.places.user, Root: root,
+			File: s.options.SettingsFile, Flags: s.options.flags(),
+			Accepted: func(w config.Want) bool {
+				return trust.Pinned(root, w) || slices.ContainsFunc(now, func(n config.Want) bool { return n.Hash == w.Hash })
+			},
+		})
+		if err != nil {
+			return nil, nil, &SettingsError{Err: err}
+		}
+		return settings, notices, nil
+	}
+	settings, notices, err := load()
+	if err != nil || s.options.Consent == nil || len(settings.Wanted()) == 0 {
+		return settings, notices, err
+	}
+	said, err := s.options.Consent(settings.Wanted())
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(said.Remember) > 0 {
+		if err := trust.Pin(root, said.Remember); err != nil {
+			return nil, nil, err
+		}
+	}
+	now = append(said.ThisRun, said.Remember...)
+	return load()
+}
