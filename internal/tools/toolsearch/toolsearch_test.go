@@ -36,10 +36,10 @@ func deferred() []*tool.Spec {
 
 func TestDescriptionNamesWhatIsDeferred(t *testing.T) {
 	spec := New(deferred()).Spec()
-	_, list, _ := strings.Cut(spec.Description, "To be loaded:\n")
+	_, list, _ := strings.Cut(spec.Description, "Tools:\n")
 	want := `mcp__mail__send: Sends a [U+202E]message by the team's mail server
 odd
-repl: Run code in an interpreter that stays alive between calls
+repl: Run code in an interpreter that stays alive…
 task_create: Add an item to the task list
 task_list: List the items of the task list, with their owners`
 	if diff := cmp.Diff(want, list); diff != "" {
@@ -48,7 +48,7 @@ task_list: List the items of the task list, with their owners`
 	if again := New(deferred()).Spec(); again.Description != spec.Description {
 		t.Error("two of the same tools differ")
 	}
-	tooltest.CheckSpec[input](t, New(nil).Spec(), 650)
+	tooltest.CheckSpec[input](t, New(nil).Spec(), 400)
 }
 
 func TestLongLinesAreCut(t *testing.T) {
@@ -56,9 +56,9 @@ func TestLongLinesAreCut(t *testing.T) {
 		"Short.":                    "Short",
 		"Reads a.b files.":          "Reads a.b files",
 		"Two\n  lines":              "Two lines",
-		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 12)) + "…",
+		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 10)) + "…",
 		strings.Repeat("x", 100):    strings.Repeat("x", lineLimit) + "…",
-		strings.Repeat("ü", 60):     strings.Repeat("ü", 60),
+		strings.Repeat("ü", 50):     strings.Repeat("ü", 50),
 	} {
 		if got := oneLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -106,7 +106,7 @@ func TestSearch(t *testing.T) {
 func TestResult(t *testing.T) {
 	for query, want := range map[string]string{
 		"select:repl,task_lst": "Loaded; call them from your next response on:\n" +
-			"repl: Run code in an interpreter that stays alive between calls\n" +
+			"repl: Run code in an interpreter that stays alive…\n" +
 			`there is no tool "task_lst" to be loaded; did you mean "task_list"?`,
 		"select:odd,bash": "Loaded; call them from your next response on:\nodd\n" +
 			`there is no tool "bash" to be loaded; a tool that is listed already is called without loading`,
