@@ -102,5 +102,11 @@ func FuzzInput(f *testing.F) {
 		if err == nil && !json.Valid(got) {
 			t.Errorf("%q became %q, which is no JSON", raw, got)
 		}
+		if err != nil {
+			return
+		}
+		if again, err := in.check(string(got)); err != nil || string(again) != string(got) {
+			t.Errorf("%q became %q, and that %q, %v", raw, got, again, err)
+		}
 	})
 }
