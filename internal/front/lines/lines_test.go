@@ -274,3 +274,16 @@ func BenchmarkOutput(b *testing.B) {
 		a.Show(engine.ToolOutput{ID: "1", Data: chunk})
 	}
 }
+
+// TestNoticesWrap: where the screen knows how, a notice is cut at words, and what
+// commands print is not.
+func TestNoticesWrap(t *testing.T) {
+	var out strings.Builder
+	s := NewScreen(&out, false)
+	s.Wrap = func(text string) []string { return strings.SplitAfter(text, " ") }
+	s.Line(Warn, "! one\ntwo three")
+	s.Line(Dim, "as it is")
+	if got, want := out.String(), "! \none\ntwo \nthree\nas it is\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

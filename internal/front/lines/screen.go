@@ -30,6 +30,9 @@ type Screen struct {
 	// Redraws says that the output is a terminal that can do more than print:
 	// only there is a status shown.
 	Redraws bool
+	// Wrap, where it is set, cuts a notice into pieces that fit the terminal, so
+	// that it does not break inside words.
+	Wrap func(text string) []string
 
 	out   io.Writer
 	color bool
@@ -46,11 +49,18 @@ type Screen struct {
 // NewScreen writes to out, with colour or without.
 func NewScreen(out io.Writer, color bool) *Screen { return &Screen{out: out, color: color} }
 
-// Line ends the open line and writes the text's lines, each on a line of its own.
+// Line ends the open line and writes the text's lines, each on a line of its own;
+// notices (Warn) on as many as they need.
 func (s *Screen) Line(style Style, text string) {
 	s.EndLine()
 	for line := range strings.SplitSeq(text, "\n") {
-		s.write(s.paint(style, line) + "\n")
+		pieces := []string{line}
+		if s.Wrap != nil && style == Warn {
+			pieces = s.Wrap(line)
+		}
+		for _, piece := range pieces {
+			s.write(s.paint(style, piece) + "\n")
+		}
 	}
 }
 

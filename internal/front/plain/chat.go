@@ -74,7 +74,9 @@ func newChat(ctx context.Context, o Options) *chat {
 		answerable: make(chan int, 1), ticks: make(chan struct{}, 1), stopPump: func() {}, promptMark: -1,
 		showThinking: o.ShowThinking,
 	}
-	c.screen.Redraws = o.Redraw
+	if c.screen.Redraws = o.Redraw; o.Redraw {
+		c.screen.Wrap = func(text string) []string { return wrap(text, c.width()) }
+	}
 	if c.clock == nil {
 		c.clock = core.SystemClock
 	}
