@@ -9,10 +9,11 @@ import (
 )
 
 // openAudit prepares the log of decisions; nothing is made before its first line.
-func (s *System) openAudit() {
+// The error is for a mandatory log that does not take what was consented to.
+func (s *System) openAudit() error {
 	o := s.settings.Audit
 	if !o.Enabled || s.places.garuda == "" {
-		return
+		return nil
 	}
 	s.audit = audit.New(audit.Options{
 		Home: s.places.garuda, Root: s.workspace.Root(), Level: audit.Level(o.Level), Checkpoint: o.Checkpoint,
@@ -23,6 +24,14 @@ func (s *System) openAudit() {
 		},
 		Clock: s.clock,
 	})
+	for _, line := range s.consents {
+		if err := s.audit.Append(line); err != nil && o.Mandatory {
+			return err
+		} else if err != nil {
+			s.notices = append(s.notices, err.Error())
+		}
+	}
+	return nil
 }
 
 // auditTo gives a pipeline its log. Whoever shows what the pipeline does may

@@ -3,7 +3,10 @@ package wire
 import (
 	"slices"
 
+	"garuda/internal/audit"
 	"garuda/internal/config"
+	"garuda/internal/core"
+	"garuda/internal/tool"
 )
 
 // Consent is a person's answer about values that a project's settings would loosen.
@@ -46,6 +49,30 @@ func (s *System) readSettings(root string) (*config.Settings, []config.Notice, e
 			return nil, nil, err
 		}
 	}
-	now = append(said.ThisRun, said.Remember...)
+	now = slices.Concat(said.ThisRun, said.Remember)
+	s.consents = said.lines(settings.Wanted())
 	return load()
+}
+
+// lines are for the audit log, which is opened when the settings are known.
+func (c *Consent) lines(asked []config.Want) []audit.Line {
+	choice := func(w config.Want) string {
+		same := func(o config.Want) bool { return o.Hash == w.Hash }
+		switch {
+		case slices.ContainsFunc(c.Remember, same):
+			return string(tool.AnswerProject)
+		case slices.ContainsFunc(c.ThisRun, same):
+			return string(tool.AnswerSession)
+		}
+		return string(tool.AnswerDeny)
+	}
+	var out []audit.Line
+	for _, w := range asked {
+		answer := choice(w)
+		out = append(out, audit.Line{
+			ID: core.NewCallID(), Tool: "settings", Target: w.Key + " = " + w.Value, Decision: audit.Consent,
+			Allowed: answer != string(tool.AnswerDeny), Risk: audit.Consent.Risk(), UserChoice: answer,
+		})
+	}
+	return out
 }

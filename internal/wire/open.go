@@ -47,7 +47,8 @@ type System struct {
 	team      *config.Team
 	workspace *workspace.Workspace
 	policy    *policy.Engine
-	// audit is nil where no log is kept.
+	// consents wait for the audit log to be opened, which is nil where none is kept.
+	consents []audit.Line
 	audit    *audit.Log
 	registry *tool.Registry
 	tools    []toolset.Row
@@ -216,9 +217,8 @@ func (s *System) openPolicy() error {
 		return &SettingsError{Err: err}
 	}
 	s.policy = engine
-	s.openAudit()
 	s.notices = append(s.notices, engine.Warnings()...)
-	return nil
+	return s.openAudit()
 }
 
 func (s *System) saveProjectRule() func(string) error {
