@@ -22,6 +22,9 @@ FUZZ_RUNS ?= 1000000x
 DIFF_SCRIPTS ?= 20000
 KILLS ?= 200
 SWAPS ?= 10000
+IGNORE_ROUNDS ?= 400
+WALK_ENTRIES ?= 200000
+WALK_LEVELS ?= 10000
 ORACLE_CHECKS ?= 2000
 # Where the test counts of this run are added up; empty keeps none.
 COUNTS ?=
@@ -97,9 +100,10 @@ fuzz: ## run every fuzz target FUZZ_RUNS times
 	$(TESTRUN) -fuzz $(FUZZ_RUNS)
 
 .PHONY: deep-tests
-deep-tests: ## run the tests that take a sample size at DIFF_SCRIPTS, KILLS and SWAPS
+deep-tests: ## run the tests that take a sample size at those sizes
 	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) \
-	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS -count=1 -timeout 60m
+	  GARUDA_IGNORE_ROUNDS=$(IGNORE_ROUNDS) GARUDA_WALK_ENTRIES=$(WALK_ENTRIES) GARUDA_WALK_LEVELS=$(WALK_LEVELS) \
+	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS,GARUDA_IGNORE_ROUNDS,GARUDA_WALK_ENTRIES,GARUDA_WALK_LEVELS -count=1 -timeout 60m
 
 # Nothing of the SDKs needs to be fast, and optimising their 300,000 lines takes minutes.
 SDKS := github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go/v3 google.golang.org/genai
