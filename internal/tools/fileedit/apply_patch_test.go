@@ -249,14 +249,23 @@ func FuzzParsePatch(f *testing.F) {
 			return
 		}
 		for _, s := range sections {
-			text := newPatchedText("f", lf, false)
+			before := workspace.Decode([]byte(lf))
+			text := newPatchedText("f", before.LF, false)
+			lines := workspace.CountLines(before.LF)
 			for i := range s.hunks {
 				if text.apply(&s.hunks[i]) != nil {
 					return
 				}
+				for _, l := range s.hunks[i].lines {
+					lines += map[byte]int{'+': 1, '-': -1}[l.op]
+				}
 			}
-			if _, _, err := workspace.Decode([]byte(lf)).Splice(text.edits()); err != nil && strings.Contains(err.Error(), "out of") {
+			_, after, err := before.Splice(text.edits())
+			switch {
+			case err != nil && strings.Contains(err.Error(), "out of"):
 				t.Errorf("%q on %q: %v", patch, lf, err)
+			case err == nil && strings.Count(after+"\n", "\n") < lines, err == nil && workspace.CountLines(after) > lines:
+				t.Errorf("%q on %q: %d lines, want %d: %q", patch, lf, workspace.CountLines(after), lines, after)
 			}
 		}
 	})
