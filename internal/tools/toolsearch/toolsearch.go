@@ -24,7 +24,7 @@ const (
 	// defaultLimit and maxLimit are how many tools one search by words loads.
 	defaultLimit, maxLimit = 5, 20
 	// lineLimit is how many characters of a description stand for a tool.
-	lineLimit = 50
+	lineLimit = 40
 )
 
 //go:embed tool_search.md

@@ -37,11 +37,11 @@ func deferred() []*tool.Spec {
 func TestDescriptionNamesWhatIsDeferred(t *testing.T) {
 	spec := New(deferred()).Spec()
 	_, list, _ := strings.Cut(spec.Description, "Tools:\n")
-	want := `mcp__mail__send: Sends a [U+202E]message by the team's mail server
+	want := `mcp__mail__send: Sends a [U+202E]message by the team's…
 odd
-repl: Run code in an interpreter that stays alive…
+repl: Run code in an interpreter that stays…
 task_create: Add an item to the task list
-task_list: List the items of the task list, with their owners`
+task_list: List the items of the task list, with…`
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -56,9 +56,9 @@ func TestLongLinesAreCut(t *testing.T) {
 		"Short.":                    "Short",
 		"Reads a.b files.":          "Reads a.b files",
 		"Two\n  lines":              "Two lines",
-		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 10)) + "…",
+		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 8)) + "…",
 		strings.Repeat("x", 100):    strings.Repeat("x", lineLimit) + "…",
-		strings.Repeat("ü", 50):     strings.Repeat("ü", 50),
+		strings.Repeat("ü", 40):     strings.Repeat("ü", 40),
 	} {
 		if got := oneLine(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -106,7 +106,7 @@ func TestSearch(t *testing.T) {
 func TestResult(t *testing.T) {
 	for query, want := range map[string]string{
 		"select:repl,task_lst": "Loaded; call them from your next response on:\n" +
-			"repl: Run code in an interpreter that stays alive…\n" +
+			"repl: Run code in an interpreter that stays…\n" +
 			`there is no tool "task_lst" to be loaded; did you mean "task_list"?`,
 		"select:odd,bash": "Loaded; call them from your next response on:\nodd\n" +
 			`there is no tool "bash" to be loaded; a tool that is listed already is called without loading`,
