@@ -23,7 +23,9 @@ func finder() *fakeTool {
 	})
 }
 
-func named(name string) *fakeTool { return newTool(name, tool.Plan{ReadOnly: true, Parallel: true}, echo) }
+func named(name string) *fakeTool {
+	return newTool(name, tool.Plan{ReadOnly: true, Parallel: true}, echo)
+}
 
 // deferring is a session with look and tool_search, where a, b and c are deferred.
 func deferring() (Config, []tool.Tool) {
