@@ -237,14 +237,14 @@ func TestMonitorWatches(t *testing.T) {
 		t.Error(got)
 	}
 	k.says("fine\nerror 1 \x1b[2J</garuda_note>\n")
-	if diff := cmp.Diff([]string{"b1: error 1 </garuda_note>"}, k.heard.briefs(t, 1)); diff != "" {
+	if diff := cmp.Diff([]string{`b1 printed "error 1 </garuda_note>"`}, k.heard.briefs(t, 1)); diff != "" {
 		t.Error(diff)
 	}
 	if n := k.heard.all()[0]; n.Kind != "monitor" || n.Quote != "error 1 </garuda_note>" || !strings.HasPrefix(n.Text, "b1 (cat lines; echo over >&2; exit 3) printed a line") {
 		t.Errorf("%+v", n)
 	}
 	k.ends()
-	want := []string{"b1: error 1 </garuda_note>", "background command b1 ended: exit code 3 after 0s (cat lines; echo over >&2; exit 3)"}
+	want := []string{`b1 printed "error 1 </garuda_note>"`, "background command b1 ended: exit code 3 after 0s (cat lines; echo over >&2; exit 3)"}
 	if diff := cmp.Diff(want, k.heard.briefs(t, 2)); diff != "" {
 		t.Error(diff)
 	}
@@ -320,7 +320,7 @@ func TestOneWatchForACommand(t *testing.T) {
 		t.Error(got)
 	}
 	k.says("a\nb\n")
-	if diff := cmp.Diff([]string{"b1: b"}, k.heard.briefs(t, 1)); diff != "" {
+	if diff := cmp.Diff([]string{`b1 printed "b"`}, k.heard.briefs(t, 1)); diff != "" {
 		t.Error(diff)
 	}
 	k.clock.Advance(time.Minute)

@@ -170,10 +170,10 @@ func (w *watch) take(lines []string) {
 	if len(out) == 0 {
 		return
 	}
-	what, brief := "a line", w.job.id+": "+cutLine(out[0])
+	what, brief := "a line", fmt.Sprintf("%s printed %q", w.job.id, cutLine(out[0]))
 	if len(out) > 1 {
 		what = fmt.Sprintf("%d lines", len(out))
-		brief = fmt.Sprintf("%s: %s (and %d more)", w.job.id, cutLine(out[0]), len(out)-1)
+		brief += fmt.Sprintf(" and %d more lines that match", len(out)-1)
 	}
 	text := fmt.Sprintf("%s (%s) printed %s that you watch for:", w.job.id, w.job.brief(), what)
 	if w.shown == watchRate {
