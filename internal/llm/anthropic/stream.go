@@ -134,8 +134,11 @@ func (a *answer) Event(sev sse.Event) (bool, error) {
 
 func (a *answer) start(ev *event, data []byte) error {
 	index := int(ev.Index)
-	if index < 0 || index > maxBlocks {
+	switch {
+	case index < 0:
 		return a.reply.Protocol("the server sent a block with the index %d", index)
+	case index > maxBlocks:
+		return a.reply.Excess("the server sent more than %d blocks", maxBlocks)
 	}
 	if a.block(index) != nil {
 		return a.reply.Protocol("the server began block %d twice", index)

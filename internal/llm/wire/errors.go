@@ -190,11 +190,30 @@ func (r *Reply) excerpt(b []byte) string { return excerpt([]byte(r.client.redact
 
 // excerpt is the start of a server's answer, for a message on one line.
 func excerpt(b []byte) string {
+	if isBinary(b) {
+		return "(bytes that are no text)"
+	}
 	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(b[:min(len(b), 600)]), "\ufffd")), " ")
 	if s == "" {
 		return "(nothing)"
 	}
 	return clip(s, 200)
+}
+
+// isBinary reports whether the start of an answer is no text, such as one that is
+// compressed.
+func isBinary(b []byte) bool {
+	const looked, share, few = 200, 10, 8
+	b = b[:min(len(b), looked)]
+	odd, read := 0, 0
+	for read < len(b) && (utf8.FullRune(b[read:]) || len(b) < looked) {
+		c, size := utf8.DecodeRune(b[read:])
+		if c == utf8.RuneError && size == 1 || c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != 0x1b || c == 0x7f {
+			odd++
+		}
+		read += size
+	}
+	return odd > few && odd*share > len(b)
 }
 
 // clip cuts s at a rune border to at most n bytes and an ellipsis.

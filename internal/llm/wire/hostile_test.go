@@ -1,11 +1,15 @@
 package wire
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"garuda/internal/llm"
 )
@@ -78,5 +82,33 @@ func TestWhatFollowsIsBounded(t *testing.T) {
 			t.Errorf("%s: fixed %v, limit %v", name, r.dog.fixed, r.dog.limit)
 		}
 		r.Close()
+	}
+}
+
+// TestErrorsThatAreNoText: nobody reads bytes, and nothing is ever unpacked.
+func TestErrorsThatAreNoText(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, _ = z.Write(bytes.Repeat([]byte(`{"error":{"message":"too long"}}`), 10_000))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, encoding := range []string{"gzip", "identity", ""} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			if encoding != "" {
+				w.Header().Set("Content-Encoding", encoding)
+			}
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write(packed.Bytes())
+		}))
+		e := postError(t, testClient(t, srv.URL, nil))
+		if e.Kind != llm.ErrBadRequest || strings.ContainsFunc(e.Message, unicode.IsControl) || strings.Contains(e.Message, "\ufffd") {
+			t.Errorf("%q: %+v", encoding, e)
+		}
+		srv.Close()
+	}
+	if isBinary([]byte("größe\n日本 \x1b[31mred")) || isBinary(nil) || !isBinary(bytes.Repeat([]byte("\x00\x01abc"), 10)) {
+		t.Error("text is taken for bytes, or bytes for text")
 	}
 }

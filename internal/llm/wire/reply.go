@@ -107,9 +107,12 @@ func (r *Reply) check(resp *http.Response) error {
 		if err := r.parent.Err(); err != nil {
 			return err
 		}
+		if compression(resp) != "" {
+			body = nil // the status says enough
+		}
 		return r.classify(body, resp.Header)
 	}
-	if enc := resp.Header.Get("Content-Encoding"); enc != "" && enc != "identity" {
+	if enc := compression(resp); enc != "" {
 		return r.Protocol("the server compressed its answer (%s), which was not asked for", enc)
 	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -123,6 +126,15 @@ func (r *Reply) check(resp *http.Response) error {
 		return r.sniff()
 	}
 	return r.wrongType(kind)
+}
+
+// compression is how an answer is compressed; empty for one that is not. None was asked
+// for, and none is ever unpacked: a small one can hold a very large one.
+func compression(resp *http.Response) string {
+	if enc := resp.Header.Get("Content-Encoding"); enc != "identity" {
+		return enc
+	}
+	return ""
 }
 
 // sniff looks at the first bytes where the server does not say what it sends.
