@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -68,6 +69,33 @@ func TestCertainCharset(t *testing.T) {
 		}
 		if tt.want != UTF8 && text.LF != tt.text {
 			t.Errorf("%s: read as %q", tt.name, text.LF)
+		}
+	}
+}
+
+// The beginning of a file tells it too, also where that ends inside a character.
+func TestCharsetOf(t *testing.T) {
+	for _, tt := range []struct {
+		raw  []byte
+		want Encoding
+	}{
+		{bytes.Repeat(bytesIn(t, japanese.ShiftJIS, "ファイルを開くx"), 1000), ShiftJIS},
+		{append([]byte("a"), bytes.Repeat(bytesIn(t, simplifiedchinese.GBK, "打开文件，初始化变量"), 1000)...), GBK},
+		{bytes.Repeat([]byte("Gr\xf6\xdfe f\xfcr "), 1000), Windows1252},
+		{bytes.Repeat([]byte("初始化变量"), 1000), UTF8},
+		{append([]byte("ab"), bytes.Repeat([]byte("打开文件，"), 1000)...), UTF8},
+		{[]byte("\xff\xfea\x00"), UTF16LE},
+		{nil, UTF8},
+	} {
+		if got, _ := CharsetOf(tt.raw); got != tt.want {
+			t.Errorf("%.20q: %s, want %s", tt.raw, got, tt.want)
+		}
+		text, style, _, _, err := TextReader(bytes.NewReader(tt.raw))
+		if err != nil || style.Encoding != tt.want {
+			t.Fatalf("%.20q: %s, %v", tt.raw, style.Encoding, err)
+		}
+		if all, err := io.ReadAll(text); err != nil || string(all) != Decode(tt.raw).LF {
+			t.Errorf("%.20q: read as %.40q, %v", tt.raw, all, err)
 		}
 	}
 }

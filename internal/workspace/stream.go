@@ -7,6 +7,31 @@ import (
 	"unicode/utf8"
 )
 
+// CharsetOf tells the charset of a file from its beginning, of which the first
+// 8 KB count, and how many bytes its byte order mark has. Without a mark it is
+// UTF-8 unless the bytes leave no doubt that it is something else.
+func CharsetOf(head []byte) (enc Encoding, mark int) {
+	if enc, mark = MarkOf(head); mark > 0 {
+		return enc, mark
+	}
+	cut := len(head) >= binaryHead
+	head = head[:min(len(head), binaryHead)]
+	whole := head
+	for i := len(head) - 1; cut && i >= max(0, len(head)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(head[i]) {
+			if !utf8.FullRune(head[i:]) {
+				whole = head[:i]
+			}
+			break
+		}
+	}
+	if utf8.Valid(whole) {
+		return UTF8, 0
+	}
+	enc, _ = certainCharset(head, cut)
+	return enc, 0
+}
+
 // TextReader reads a file of any size as UTF-8 without a byte order mark;
 // newlines and bytes that encode nothing in UTF-8 come as they are. It reports
 // the encoding, and whether the beginning shows that the file is binary; then
@@ -21,7 +46,7 @@ func TextReader(r io.Reader) (text io.Reader, style Style, head []byte, binary b
 	if IsBinary(head) {
 		return nil, Style{}, head, true, nil
 	}
-	enc, mark := MarkOf(head)
+	enc, mark := CharsetOf(head)
 	style = Style{Encoding: enc, BOM: mark > 0}
 	text = io.MultiReader(bytes.NewReader(head[mark:]), r)
 	if enc != UTF8 {

@@ -120,7 +120,7 @@ func (s *scanner) lines(ctx context.Context, f *workspace.File) error {
 		return err
 	}
 	from := 0
-	switch encoding, mark := workspace.MarkOf(s.buf[:n]); {
+	switch encoding, mark := workspace.CharsetOf(s.buf[:n]); {
 	case workspace.IsBinary(s.buf[:n]):
 		return errBinary
 	case encoding != workspace.UTF8:
