@@ -64,8 +64,22 @@ func (f *Folder) Create(name string) (*os.File, error) {
 }
 
 // open refuses links, pipes and devices before opening, since opening one may
-// already block or have an effect, and looks again afterwards.
+// already block or have an effect, and looks again afterwards. A file that another
+// process has just replaced is looked at anew.
 func (f *Folder) open(name string, flag int) (*os.File, error) {
+	const attempts = 10
+	for n := 1; ; n++ {
+		file, err := f.openOnce(name, flag)
+		if n == attempts || !errors.Is(err, errSwapped) {
+			return file, err
+		}
+	}
+}
+
+// errSwapped: what was opened is not what was looked at.
+var errSwapped = fmt.Errorf("%w, or stop what replaces it all the time", ErrNotRegular)
+
+func (f *Folder) openOnce(name string, flag int) (*os.File, error) {
 	path := filepath.Join(f.path, name)
 	before, err := f.root.Lstat(name)
 	if err != nil {
@@ -80,7 +94,7 @@ func (f *Folder) open(name string, flag int) (*os.File, error) {
 	}
 	after, err := file.Stat()
 	if err == nil && !os.SameFile(before, after) {
-		err = ErrNotRegular
+		err = errSwapped
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), file.Close())

@@ -65,6 +65,37 @@ func TestReadSmall(t *testing.T) {
 	}
 }
 
+// A file is read whole while another process replaces it again and again.
+func TestReadWhileReplaced(t *testing.T) {
+	f := made(t)
+	if err := f.Replace("a", []byte("first"), false); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		for range 300 {
+			if err := f.Replace("a", []byte("other"), false); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	for {
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+			return
+		default:
+		}
+		if got, err := f.ReadSmall("a", 5); err != nil || len(got) != 5 {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+}
+
 func made(t *testing.T) *state.Folder {
 	t.Helper()
 	f, err := open(t, t.TempDir()).MakeFolder()
