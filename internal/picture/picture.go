@@ -108,8 +108,8 @@ func Fit(data []byte) (*Picture, error) {
 // though it is of a kind and size that they take: animations, and JPEGs in the
 // colours of print.
 func odd(img image.Image, data []byte) bool {
-	_, print := img.(*image.CMYK)
-	return print || MediaType(data) == "image/gif" && animated(data)
+	_, cmyk := img.(*image.CMYK)
+	return cmyk || MediaType(data) == "image/gif" && animated(data)
 }
 
 // animated reports whether a GIF holds more than one picture. It decodes none:
