@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"garuda/internal/core"
 	"garuda/internal/engine/turn"
@@ -214,6 +216,34 @@ func TestAJournalLoadsOnlyWhatIsDeferred(t *testing.T) {
 	if diff := cmp.Diff(want, notices); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
+}
+
+// Whatever is loaded in whatever order, a list begins with the one before it, and
+// names no tool twice and none but what is on or deferred.
+func TestAnyLoadsKeepTheListsBeginning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg, _ := deferring()
+		l := newToolList(cfg.Tools, cfg.Deferred)
+		names := rapid.SampledFrom([]string{"a", "b", "c", "look", "tool_search", "none", ""})
+		for range rapid.IntRange(1, 6).Draw(t, "searches") {
+			before := l.current()
+			added, _ := l.load(rapid.SliceOfN(names, 0, 5).Draw(t, "names"))
+			after := l.current()
+			if diff := cmp.Diff(append(slices.Clone(before), added...), after); diff != "" {
+				t.Fatal(diff)
+			}
+			seen := map[string]bool{}
+			for _, s := range after {
+				if seen[s.Name] || l.waits(s.Name) || s.Name == "none" {
+					t.Fatalf("lists %s: twice %v, waits %v", s.Name, seen[s.Name], l.waits(s.Name))
+				}
+				seen[s.Name] = true
+			}
+			if len(l.loaded) != len(after)-len(cfg.Tools) {
+				t.Fatalf("%d loaded of %d listed", len(l.loaded), len(after))
+			}
+		}
+	})
 }
 
 func TestLoadedToolsCount(t *testing.T) {
