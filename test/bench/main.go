@@ -1,8 +1,9 @@
 // Command bench measures the bars that Garuda must keep, with the stripped binary
 // and a scripted server on this machine, and prints one table:
 //
-//	go run ./test/bench            every bar, about two minutes
+//	go run ./test/bench            every bar, about six minutes
 //	go run ./test/bench -runs 3    fewer runs of each, for a first look
+//	go run ./test/bench -only search,files
 //
 // Beside each measurement stands a reference from the same minutes: the least that
 // any Go program would need for the same work. It ends with 1 when a bar is missed.
@@ -18,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -25,15 +27,17 @@ import (
 func main() {
 	runs := flag.Int("runs", 20, "how often each short measurement is made")
 	launch := flag.String("launch", "", "internal: run a command and write what it cost to this `file`")
+	fight := flag.String("duel", "", "internal: run a duel and write its score to this `file`")
+	only := flag.String("only", "", "measure only these `parts`, with commas between them")
 	format := flag.String("client", "", "internal: ask a server at an address for one answer in this `format`")
 	flag.Parse()
-	if err := run(*runs, *launch, *format, flag.Args()); err != nil {
+	if err := run(*runs, *only, *launch, *format, *fight, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(runs int, launch, format string, args []string) error {
+func run(runs int, only, launch, format, fight string, args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if format != "" {
@@ -42,7 +46,10 @@ func run(runs int, launch, format string, args []string) error {
 	if launch != "" {
 		return launchAndReport(ctx, launch, args)
 	}
-	return measure(ctx, runs)
+	if fight != "" {
+		return duelAndReport(ctx, fight, args)
+	}
+	return measure(ctx, runs, only)
 }
 
 // row is one bar and how it was kept.
@@ -53,7 +60,42 @@ type row struct {
 
 var errMissed = errors.New("a bar was missed")
 
-func measure(ctx context.Context, runs int) (err error) {
+// part is a group of bars that are measured together.
+type part struct {
+	name    string
+	measure func(*bench, context.Context) ([]row, error)
+}
+
+func parts() []part {
+	return []part{
+		{"start", (*bench).start}, {"answer", (*bench).answer}, {"read20", (*bench).read20}, {"read200", (*bench).read200},
+		{"stream", (*bench).stream}, {"build", (*bench).build}, {"output", (*bench).output},
+		{"search", (*bench).search}, {"files", (*bench).files}, {"memory", (*bench).memory},
+	}
+}
+
+// chosen are the parts that a list names; all for an empty one.
+func chosen(list string) ([]part, error) {
+	all := parts()
+	if list == "" {
+		return all, nil
+	}
+	var out []part
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(all, func(p part) bool { return p.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no part %q", name)
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+func measure(ctx context.Context, runs int, only string) (err error) {
+	parts, err := chosen(only)
+	if err != nil {
+		return err
+	}
 	b, err := newBench(ctx, runs)
 	if err != nil {
 		return err
@@ -63,8 +105,8 @@ func measure(ctx context.Context, runs int) (err error) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\tmeasured\tbar\treference\t")
 	missed := false
-	for _, part := range []func(context.Context) ([]row, error){b.start, b.answer, b.read20, b.read200, b.stream, b.build, b.output} {
-		rows, err := part(ctx)
+	for _, p := range parts {
+		rows, err := p.measure(b, ctx)
 		if err != nil {
 			return err
 		}

@@ -58,10 +58,7 @@ func (b *bench) run(ctx context.Context, folder string, env []string, args ...st
 	defer func() { _ = out.Close() }()
 	cmd := exec.CommandContext(ctx, b.self, append([]string{"-launch", report, "--"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = filepath.Join(b.dir, folder), out, out
-	cmd.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb", "LANG=C.UTF-8",
-		"GARUDA_HOME=" + filepath.Join(b.dir, "home", ".garuda"),
-	}, env...)
+	cmd.Env = append(b.environment(), env...)
 	if err := os.MkdirAll(cmd.Dir, 0o755); err != nil {
 		return cost{}, err
 	}
@@ -79,6 +76,14 @@ func (b *bench) run(ctx context.Context, folder string, env []string, args ...st
 		return cost{}, fmt.Errorf("%v ended with %d and printed:\n%s", args, c.Code, text[:min(len(text), 2000)])
 	}
 	return c, os.Remove(report)
+}
+
+// environment is what every measured process gets: a home of its own.
+func (b *bench) environment() []string {
+	return []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(b.dir, "home"), "TERM=dumb", "LANG=C.UTF-8",
+		"GARUDA_HOME=" + filepath.Join(b.dir, "home", ".garuda"),
+	}
 }
 
 // repeat runs a command once to warm the caches and then n times.
