@@ -28,7 +28,7 @@ type Env struct {
 	MayRead func(path string) bool
 	// MayReadReal is the same for a path that is known to hold no link; nil means MayRead.
 	MayReadReal func(path string) bool
-	Clock   core.Clock
+	Clock       core.Clock
 	// Consult is the way to the person in front of the session; nil without one.
 	Consult Consult
 	// Notes is the way into the conversation for what happens beside it; nil for
