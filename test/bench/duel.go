@@ -153,7 +153,7 @@ func (a *deed) do(ctx context.Context, sys *wire.System, round int) (said string
 
 // saveAgain is the least that a safe write of a file takes: its bytes into a
 // new one beside it, onto the disk, and then under its name.
-func saveAgain(path string) (err error) {
+func saveAgain(path string) error {
 	old, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func saveAgain(path string) (err error) {
 		return err
 	}
 	_, err = f.Write(old)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path+".saved")

@@ -61,7 +61,7 @@ func sparse(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := io.WriteString(f, string(bytes.Repeat([]byte("text\n"), 4096))); err != nil {
+	if _, err := f.Write(bytes.Repeat([]byte("text\n"), 4096)); err != nil {
 		return err
 	}
 	return f.Truncate(2 << 30)

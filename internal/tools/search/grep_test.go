@@ -102,6 +102,19 @@ func TestGrepLargeAndLong(t *testing.T) {
 	}
 }
 
+// A line that is matched in pieces counts once, however many of them match.
+func TestGrepCountsAnEndlessLineOnce(t *testing.T) {
+	piece := "NEEDLE" + strings.Repeat("y", 3<<20)
+	env := newEnv(t, map[string]string{"f": "NEEDLE\n" + strings.Repeat(piece, 3) + "NEEDLE\nNEEDLE\n"})
+	if got, want := mustRun(t, env, grepTool{}, args{"pattern": "NEEDLE", "mode": "count"}), "f:3\n[3 matching lines in 1 file]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	got := mustRun(t, env, grepTool{}, args{"pattern": "NEEDLE", "mode": "content"})
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || lines[0] != "f:1:NEEDLE" || !strings.HasPrefix(lines[1], "f:2:NEEDLEyyy") || lines[2] != "f:3:NEEDLE" {
+		t.Errorf("got %.300q", got)
+	}
+}
+
 // Lines at the borders of the buffer have their context and numbers right: the
 // streaming search agrees with a simple one over the whole text.
 func TestGrepAgreesWithASimpleSearch(t *testing.T) {
