@@ -186,6 +186,9 @@ func (s *situation) where() string {
 // sessionRules are the rules that the answer "session" adds; none when it is not
 // offered.
 func (s *situation) sessionRules() []string {
+	if s.plan.Each {
+		return nil
+	}
 	switch s.class {
 	case tool.ClassCommand:
 		if len(s.plan.Effects.Commands) == 0 {

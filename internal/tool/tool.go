@@ -72,6 +72,8 @@ type Plan struct {
 	// ReadOnly calls change nothing; Parallel ones may also run beside others;
 	// Alone ones are read-only but never share a batch.
 	ReadOnly, Parallel, Alone bool
+	// Each calls are asked for one by one: no answer to one covers the next.
+	Each bool
 	// Destructive calls delete or overwrite what undo may not cover.
 	Destructive bool
 	// RunsCommands marks calls whose record names executor and isolation.

@@ -99,7 +99,7 @@ func (t configTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*
 		before = "not set"
 	}
 	return &tool.Plan{
-		Target: c.key, Label: c.key + " = " + c.value, Class: tool.ClassInput, Input: c,
+		Target: c.key, Label: c.key + " = " + c.value, Class: tool.ClassInput, Each: true, Input: c,
 		Preview: fmt.Sprintf("%s\n%s: %s → %s", t.o.Shown, c.key, before, c.value),
 	}, nil
 }

@@ -75,7 +75,7 @@ func TestSet(t *testing.T) {
 func TestClasses(t *testing.T) {
 	_, tools := load(t, `{"ui": {"vim": false}}`)
 	plan, err := tools[0].Plan(t.Context(), nil, []byte(`{"key":"ui.vim","value":true}`))
-	if err != nil || plan.Class != tool.ClassInput || plan.ReadOnly || plan.Preview != "~/.garuda/settings.json\nui.vim: false → true" || plan.Target != "ui.vim" {
+	if err != nil || plan.Class != tool.ClassInput || !plan.Each || plan.ReadOnly || plan.Preview != "~/.garuda/settings.json\nui.vim: false → true" || plan.Target != "ui.vim" {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	plan, err = tools[0].Plan(t.Context(), nil, []byte(`{"key":"ui"}`))
