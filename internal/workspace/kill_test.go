@@ -65,7 +65,7 @@ func killedWriter(root string) error {
 func killsOfWriter(t *testing.T) int {
 	text := os.Getenv("GARUDA_KILLS")
 	if text == "" {
-		const quick = 10
+		const quick = 5
 		return quick
 	}
 	n, err := strconv.Atoi(text)

@@ -18,7 +18,7 @@ import (
 func swaps(t *testing.T) int {
 	text := os.Getenv("GARUDA_SWAPS")
 	if text == "" {
-		const quick = 300
+		const quick = 100
 		return quick
 	}
 	n, err := strconv.Atoi(text)
