@@ -92,7 +92,8 @@ type Compacted struct {
 	Changed       int
 }
 
-// Notice is one line for the person.
+// Notice is one line for the person. It may come at any time, in the middle of
+// text too.
 type Notice struct{ Text string }
 
 // BudgetWarning says once that 80 % of a limit are spent.

@@ -81,7 +81,9 @@ func (s *watcher) event(seq int64, e Event) {
 		return
 	}
 	s.whole = append(s.whole, fmt.Sprintf("%d %T", seq, e))
-	if s.open != "" {
+	// A notice may come at any time: of a disk that is full, of a command's line.
+	_, notice := e.(Notice)
+	if s.open != "" && !notice {
 		s.fault("%T in the middle of %s", e, s.open)
 	}
 	switch e := e.(type) {
@@ -106,7 +108,7 @@ func (s *watcher) event(seq int64, e Event) {
 		}
 		s.question = e.ID
 	}
-	if _, notice := e.(Notice); !s.inTurn && !notice {
+	if !s.inTurn && !notice {
 		if _, end := e.(TurnEnded); !end {
 			s.fault("%T outside of a turn", e)
 		}

@@ -61,21 +61,25 @@ type feature struct {
 	key   string
 	on    bool
 	tools []string
+	// follow says that tools of a feature that is on still follow their set: only
+	// those without which the feature is of no use cost bytes in every request.
+	follow bool
 }
 
 // features are the tools that a key of their own decides about; a tool that is
 // switched by its key needs its name here, and every other one nothing.
 func (g *Given) features() []feature {
 	return []feature{
-		{"daemons.enabled", g.Daemons, []string{"process_manager", "monitor", "sleep"}},
-		{"todo.enabled", g.Todo, []string{"todo_write"}},
-		{"lsp.enabled", g.LSP, []string{"lsp"}},
-		{"moe.enabled", g.MoE, []string{"delegate_expert"}},
-		{"subagents.enabled", g.Subagents, []string{"task", "agent", "send_message", "team_create", "team_delete"}},
+		{"daemons.enabled", g.Daemons, []string{"process_manager"}, false},
+		{"daemons.enabled", g.Daemons, []string{"monitor", "sleep"}, true},
+		{"todo.enabled", g.Todo, []string{"todo_write"}, false},
+		{"lsp.enabled", g.LSP, []string{"lsp"}, false},
+		{"moe.enabled", g.MoE, []string{"delegate_expert"}, false},
+		{"subagents.enabled", g.Subagents, []string{"task", "agent", "send_message", "team_create", "team_delete"}, false},
 		{"codeIndex", g.CodeIndex == "lookup" || g.CodeIndex == "all", []string{
 			"find_symbol", "find_references", "find_callers", "impact_analysis", "ast_query",
-		}},
-		{"codeIndex all", g.CodeIndex == "all", []string{"repo_map"}},
+		}, false},
+		{"codeIndex all", g.CodeIndex == "all", []string{"repo_map"}, false},
 	}
 }
 
@@ -123,10 +127,10 @@ func (g *Given) row(s *tool.Spec) Row {
 	for _, f := range g.features() {
 		switch {
 		case !slices.Contains(f.tools, s.Name):
-		case f.on:
-			return Row{s, On, f.key}
-		default:
+		case !f.on:
 			return Row{s, Off, f.key + " is off"}
+		case !f.follow:
+			return Row{s, On, f.key}
 		}
 	}
 	if why := g.gated(s.Set); why != "" {

@@ -51,7 +51,9 @@ func TestStates(t *testing.T) {
 		{"a set that this version does not know", given(nil), "x@other", Row{State: Deferred, Why: "toolSets has no other"}},
 
 		{"daemons", given(nil), "process_manager@tasks", Row{State: On, Why: "daemons.enabled"}},
-		{"a key counts before a minus", given(func(g *Given) { g.Sets = []string{"-tasks"} }), "monitor@tasks", Row{State: On, Why: "daemons.enabled"}},
+		{"a key counts before a minus", given(func(g *Given) { g.Sets = []string{"-tasks"} }), "process_manager@tasks", Row{State: On, Why: "daemons.enabled"}},
+		{"a key without which a tool is off", given(nil), "monitor@tasks", Row{State: Deferred, Why: "toolSets has no tasks"}},
+		{"and its set", given(func(g *Given) { g.Sets = []string{"tasks"} }), "sleep@tasks", Row{State: On, Why: "set tasks"}},
 		{"a key counts before a set", given(func(g *Given) { g.Sets, g.Daemons = []string{"tasks"}, false }), "sleep@tasks", Row{State: Off, Why: "daemons.enabled is off"}},
 		{"a key leaves the rest of the set", given(nil), "task_create@tasks", Row{State: Deferred, Why: "toolSets has no tasks"}},
 		{"todo", given(func(g *Given) { g.Todo = true }), "todo_write@tasks", Row{State: On, Why: "todo.enabled"}},
