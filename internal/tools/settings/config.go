@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 
-	"garuda/internal/config"
 	"garuda/internal/nearest"
 	"garuda/internal/tool"
 )
@@ -23,12 +22,39 @@ import (
 //go:embed config.md
 var description string
 
+// Setting is one setting as it is in force.
+type Setting struct {
+	Key string
+	// JSON is the value; empty when there is none, and no secret.
+	JSON string
+	// Type, Meaning and Unit are in words.
+	Type, Meaning, Unit string
+	Sources             []Source
+}
+
+// Source is a place that says something of a setting.
+type Source struct {
+	Name string
+	// BuiltIn is the default; Other is true for what is not the user's own file and
+	// may count before or beside it.
+	BuiltIn, Other bool
+}
+
+// Store keeps the settings.
+type Store interface {
+	// Settings lists every one, in the order of the documentation.
+	Settings() []Setting
+	// Check says why a value, as JSON, cannot be a key's.
+	Check(key string, value []byte) error
+	// Set writes a value into the user's own file.
+	Set(key string, value []byte) error
+	// CanSet is false where there is no such file.
+	CanSet() bool
+}
+
 // Options say whose settings the tool is about.
 type Options struct {
-	// Settings are those in force.
-	Settings *config.Settings
-	// Home is the folder of the user's configuration; empty where there is none.
-	Home string
+	Store Store
 	// Shown is how a person knows the user's settings file.
 	Shown string
 	// Redact takes secrets out of what is shown.
@@ -116,13 +142,13 @@ func (t configTool) planChange(key string, value json.RawMessage) (*change, erro
 		return nil, fmt.Errorf("%s is a group; set one of %s", key, strings.Join(names(found), ", "))
 	case !canSet(key):
 		return nil, fmt.Errorf("%s can be read here but not set, only %s can; tell the user what to write into %s", key, strings.Join(settable(), ", "), t.o.Shown)
-	case t.o.Home == "":
+	case !t.o.Store.CanSet():
 		return nil, errors.New("there is no home folder for settings")
 	}
-	if err := config.CheckValue(key, value); err != nil {
+	if err := t.o.Store.Check(key, value); err != nil {
 		asText, isText := unquoted(value)
-		if !isText || config.CheckValue(key, asText) != nil {
-			return nil, fmt.Errorf("%s takes %s: %w", key, keyOf(key).Type, err)
+		if !isText || t.o.Store.Check(key, asText) != nil {
+			return nil, fmt.Errorf("%s takes %s: %w", key, found[0].Type, err)
 		}
 		value = asText // "true" and "10" are what they say
 	}
@@ -138,16 +164,7 @@ func unquoted(value json.RawMessage) (json.RawMessage, bool) {
 	return json.RawMessage(strings.TrimSpace(text)), true
 }
 
-func keyOf(name string) config.Key {
-	for _, k := range config.Keys() {
-		if k.Name == name {
-			return k
-		}
-	}
-	return config.Key{}
-}
-
-func names(values []config.Value) []string {
+func names(values []Setting) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = v.Key
@@ -156,12 +173,12 @@ func names(values []config.Value) []string {
 }
 
 // find gives the setting of this name, those of a group, or all for "".
-func (t configTool) find(key string) ([]config.Value, error) {
-	all := t.o.Settings.Values()
-	var out []config.Value
+func (t configTool) find(key string) ([]Setting, error) {
+	all := t.o.Store.Settings()
+	var out []Setting
 	for _, v := range all {
 		if v.Key == key {
-			return []config.Value{v}, nil
+			return []Setting{v}, nil
 		}
 		if key == "" || strings.HasPrefix(v.Key, key+".") {
 			out = append(out, v)
@@ -209,12 +226,16 @@ func (t configTool) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 }
 
 func (t configTool) set(c *change) (*tool.Output, error) {
-	if err := config.SetUser(t.o.Home, c.key, []byte(c.value)); err != nil {
+	if err := t.o.Store.Set(c.key, []byte(c.value)); err != nil {
+		return nil, err
+	}
+	found, err := t.find(c.key)
+	if err != nil {
 		return nil, err
 	}
 	text := fmt.Sprintf("Set %s to %s in %s. It has effect from the next start of Garuda.", c.key, c.value, t.o.Shown)
-	for _, s := range t.o.Settings.Sources(c.key) {
-		if s.Kind > config.User || s.Kind == config.Project {
+	for _, s := range found[0].Sources {
+		if s.Other {
 			text += fmt.Sprintf(" %s says something of it too, and may count before it.", s.Name)
 		}
 	}
@@ -234,7 +255,7 @@ func (t configTool) show(key string) (*tool.Output, error) {
 	var b strings.Builder
 	shown := 0
 	for _, v := range found {
-		if key == "" && v.Sources[0].Kind == config.BuiltIn {
+		if key == "" && v.Sources[0].BuiltIn {
 			continue
 		}
 		shown++
@@ -247,7 +268,7 @@ func (t configTool) show(key string) (*tool.Output, error) {
 	return &tool.Output{Text: text, Summary: fmt.Sprintf("%d settings", shown)}, nil
 }
 
-func (t configTool) line(b *strings.Builder, v config.Value, explain bool) {
+func (t configTool) line(b *strings.Builder, v Setting, explain bool) {
 	value := v.JSON
 	if value == "" {
 		value = "not set"
@@ -260,10 +281,9 @@ func (t configTool) line(b *strings.Builder, v config.Value, explain bool) {
 	if !explain {
 		return
 	}
-	k := keyOf(v.Key)
-	fmt.Fprintf(b, "  %s; %s", k.Type, k.Meaning)
-	if k.Unit != "" {
-		fmt.Fprintf(b, " In %s.", k.Unit)
+	fmt.Fprintf(b, "  %s; %s", v.Type, v.Meaning)
+	if v.Unit != "" {
+		fmt.Fprintf(b, " In %s.", v.Unit)
 	}
 	if canSet(v.Key) {
 		b.WriteString(" Can be set here.")

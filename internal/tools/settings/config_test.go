@@ -11,7 +11,32 @@ import (
 	"garuda/internal/tool"
 )
 
-func load(t *testing.T, text string, flags ...config.FlagValue) (Options, []tool.Tool) {
+// files keeps settings in a file, as the program does.
+type files struct {
+	settings *config.Settings
+	home     string
+}
+
+func (c files) Settings() []Setting {
+	var out []Setting
+	values := c.settings.Values()
+	for i, k := range config.Keys() {
+		s := Setting{Key: k.Name, JSON: values[i].JSON, Type: k.Type, Meaning: k.Meaning, Unit: k.Unit}
+		for _, from := range values[i].Sources {
+			s.Sources = append(s.Sources, Source{
+				Name: from.Name, BuiltIn: from.Kind == config.BuiltIn, Other: from.Kind != config.BuiltIn && from.Kind != config.User,
+			})
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (c files) Check(key string, value []byte) error { return config.CheckValue(key, value) }
+func (c files) Set(key string, value []byte) error   { return config.SetUser(c.home, key, value) }
+func (c files) CanSet() bool                         { return c.home != "" }
+
+func load(t *testing.T, text string, flags ...config.FlagValue) (files, []tool.Tool) {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.WriteFile(config.UserFile(home), []byte(text), 0o600); err != nil {
@@ -21,16 +46,17 @@ func load(t *testing.T, text string, flags ...config.FlagValue) (Options, []tool
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := files{s, home}
 	o := Options{
-		Settings: s, Home: home, Shown: "~/.garuda/settings.json",
+		Store: store, Shown: "~/.garuda/settings.json",
 		Redact: func(text string) string { return strings.ReplaceAll(text, "sk-secret", "[hidden]") },
 	}
-	return o, []tool.Tool{New(o)}
+	return store, []tool.Tool{New(o)}
 }
 
 func TestSpec(t *testing.T) {
-	o, _ := load(t, "{}")
-	tooltest.CheckSpec[input](t, New(o).Spec(), 420)
+	_, tools := load(t, "{}")
+	tooltest.CheckSpec[input](t, tools[0].Spec(), 420)
 }
 
 func TestRead(t *testing.T) {
@@ -57,7 +83,7 @@ func TestRead(t *testing.T) {
 }
 
 func TestSet(t *testing.T) {
-	o, tools := load(t, "{\n  // mine\n  \"thinking\": {\"effort\": \"low\"}\n}\n", config.FlagValue{Flag: "--think", Key: "thinking.effort", Text: "max"})
+	store, tools := load(t, "{\n  // mine\n  \"thinking\": {\"effort\": \"low\"}\n}\n", config.FlagValue{Flag: "--think", Key: "thinking.effort", Text: "max"})
 	want := `Set thinking.effort to "high" in ~/.garuda/settings.json. It has effect from the next start of Garuda. --think says something of it too, and may count before it.`
 	if got := tooltest.Call(t, nil, tools, "config", `{"setting":"thinking.effort","value":"high"}`); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -65,7 +91,7 @@ func TestSet(t *testing.T) {
 	if got := tooltest.Call(t, nil, tools, "config", `{"key":"todo.enabled","value":"true"}`); !strings.HasPrefix(got, "Set todo.enabled to true in ") {
 		t.Error(got)
 	}
-	text, err := os.ReadFile(config.UserFile(o.Home))
+	text, err := os.ReadFile(config.UserFile(store.home))
 	if err != nil || !strings.Contains(string(text), "// mine\n  \"thinking\": {\"effort\": \"high\"}") || !strings.Contains(string(text), `"enabled": true`) {
 		t.Errorf("%v\n%s", err, text)
 	}
@@ -103,7 +129,7 @@ func TestSettable(t *testing.T) {
 
 // What a model gets for the calls that go wrong.
 func TestTeaches(t *testing.T) {
-	o, tools := load(t, "{}")
+	store, tools := load(t, "{}")
 	const only = ", only thinking, notifications, ui, todo.enabled, lsp.enabled, subagents.enabled, toolSets can; tell the user what to write into ~/.garuda/settings.json"
 	for _, tc := range []struct{ in, want string }{
 		{`{"key":"thinking.efort"}`, `there is no setting "thinking.efort"; did you mean "thinking.effort"?`},
@@ -123,7 +149,7 @@ func TestTeaches(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", tc.in, got, tc.want)
 		}
 	}
-	if text, err := os.ReadFile(config.UserFile(o.Home)); err != nil || string(text) != "{}" {
+	if text, err := os.ReadFile(config.UserFile(store.home)); err != nil || string(text) != "{}" {
 		t.Errorf("the file was changed: %s, %v", text, err)
 	}
 }
