@@ -411,7 +411,7 @@ func (w *world) checkLoaded(t *rapid.T, store *session.Store, id string) {
 		t.Errorf("the journal loads as another conversation (-had +loaded):\n%s", d)
 	}
 	if last := w.watchers[0].last; last != nil {
-		if d := cmp.Diff(last.Session.Models, h.Models, cmpopts.EquateApprox(0, 1e-9)); d != "" {
+		if d := cmp.Diff(last.Session.Models, h.Models, cmpopts.EquateApprox(0, 1e-9), ofTheModel); d != "" {
 			t.Errorf("the journal sums up otherwise (-had +loaded):\n%s", d)
 		}
 	}
