@@ -1,7 +1,9 @@
 package tool
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -72,10 +74,28 @@ func (in *inputSchema) validate(fields map[string]json.RawMessage) error {
 		}
 		instance[name] = v
 	}
-	if err := resolved.Validate(instance); err != nil {
-		return fmt.Errorf("%s", strings.ReplaceAll(err.Error(), "validating root: ", ""))
+	err = resolved.Validate(instance)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if why := explain(resolved.Schema(), asSent(fields), ""); why != "" {
+		return errors.New(why)
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "validating root: ", ""))
+}
+
+// asSent is the input with its numbers as they were written.
+func asSent(fields map[string]json.RawMessage) map[string]any {
+	out := make(map[string]any, len(fields))
+	for name, raw := range fields {
+		var v any
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		dec.UseNumber()
+		if dec.Decode(&v) == nil {
+			out[name] = v
+		}
+	}
+	return out
 }
 
 func snakeCase(name string) string {

@@ -39,16 +39,28 @@ func TestInput(t *testing.T) {
 		{name: "a list as a string", raw: `{"path":"a","edits":"[{\"old_str\":\"x\"}]"}`, want: `{"edits":[{"old_string":"x"}],"path":"a"}`},
 		{name: "unknown field inside", raw: `{"path":"a","edits":[{"old_string":"x"},{"old_sting":"x"}]}`,
 			err: `edit_file.edits[1] has no field "old_sting"; did you mean "old_string"?`},
-		{name: "a list that is none", raw: `{"path":"a","edits":"[1"}`, err: "edits"},
+		{name: "a list that is none", raw: `{"path":"a","edits":"[1"}`, err: `edits is "[1", want a list of objects with old_string, replace_all`},
 		{name: "unknown field", raw: `{"path":"a","replce_all":true}`, err: `has no field "replce_all"; did you mean "replace_all"?`},
 		{name: "far from any field", raw: `{"path":"a","zzzzzz":1}`, err: `its fields are edits, limit, mode`},
 		{name: "same field twice", raw: `{"path":"a","file_path":"b"}`, err: `are the same field`},
 		{name: "case cannot smuggle a second value", raw: `{"path":"a","Path":"b"}`, err: `are the same field`},
-		{name: "missing", raw: `{}`, err: "path"},
-		{name: "empty text", raw: ``, err: "path"},
-		{name: "wrong type", raw: `{"path":5}`, err: "path"},
-		{name: "below the minimum", raw: `{"path":"a","limit":0}`, err: "limit"},
-		{name: "not in the list", raw: `{"path":"a","mode":"all"}`, err: "mode"},
+		{name: "missing", raw: `{}`, err: "path is missing; give path, and if you like edits, limit, mode, new_string, old_string, ratio, replace_all, tags"},
+		{name: "empty text", raw: ``, err: "path is missing"},
+		{name: "wrong type", raw: `{"path":5}`, err: "path is 5, want text"},
+		{name: "below the minimum", raw: `{"path":"a","limit":0}`, err: "limit is 0, want a whole number of at least 1"},
+		{name: "not in the list", raw: `{"path":"a","mode":"all"}`, err: `mode is "all", want files, content or count`},
+		{name: "no number", raw: `{"path":"a","limit":"many"}`, err: `limit is "many", want a whole number of at least 1`},
+		{name: "half a number", raw: `{"path":"a","limit":2.5}`, err: "limit is 2.5, want a whole number of at least 1"},
+		{name: "half a number as a string", raw: `{"path":"a","limit":"2.5"}`, err: `limit is "2.5", want a whole number`},
+		{name: "a number with a point", raw: `{"path":"a","limit":5.0}`, want: `{"limit":5,"path":"a"}`},
+		{name: "and as a string", raw: `{"path":"a","limit":"5.0"}`, want: `{"limit":5,"path":"a"}`},
+		{name: "a number that nothing holds", raw: `{"path":"a","limit":99999999999999999999}`, err: "edit_file.limit is 99999999999999999999, a number far too large"},
+		{name: "one without an end", raw: `{"path":"a","limit":1e999}`, err: "far too large"},
+		{name: "no boolean", raw: `{"path":"a","replace_all":"yes"}`, err: `replace_all is "yes", want true or false`},
+		{name: "one where a list is wanted", raw: `{"path":"a","tags":"x"}`, err: `tags is "x", want a list of texts`},
+		{name: "wrong inside", raw: `{"path":"a","edits":[{},{"old_string":["x"]}]}`, err: `edits[1].old_string is ["x"], want text`},
+		{name: "text where an object is wanted", raw: `{"path":"a","edits":["x"]}`, err: `edits[0] is "x", want an object with old_string, replace_all`},
+		{name: "long", raw: `{"path":["` + strings.Repeat("x", 100) + `"]}`, err: `path is ["` + strings.Repeat("x", 58) + `…, want text`},
 		{name: "broken", raw: `{"path":"a`, err: "not a JSON object"},
 		{name: "not an object", raw: `["a"]`, err: "not a JSON object"},
 		{name: "a string", raw: `"rm -rf"`, err: "not a JSON object"},
@@ -109,4 +121,35 @@ func FuzzInput(f *testing.F) {
 			t.Errorf("%q became %q, and that %q, %v", raw, got, again, err)
 		}
 	})
+}
+
+// A refusal in words says what may come instead, for the keywords that schemas use;
+// the validator's own words stand for the others.
+func TestExplain(t *testing.T) {
+	for _, tc := range []struct{ property, value, want string }{
+		{`{"type":"integer","minimum":1,"maximum":20}`, `50`, "x is 50, want a whole number from 1 to 20"},
+		{`{"type":"number","maximum":0.5}`, `1.25`, "x is 1.25, want a number of at most 0.5"},
+		{`{"type":["integer","null"]}`, `true`, "x is true, want a whole number or null"},
+		{`{"type":"integer","enum":[1,2]}`, `3`, "x is 3, want 1 or 2"},
+		{`{"type":"string","minLength":1}`, `""`, "x is empty"},
+		{`{"type":"string","minLength":3}`, `"ab"`, "x has 2 characters, want at least 3"},
+		{`{"type":"string","maxLength":2}`, `"äöü"`, "x has 3 characters, want at most 2"},
+		{`{"type":"array","minItems":1}`, `[]`, "x is an empty list"},
+		{`{"type":"array","minItems":2}`, `[1]`, "x has 1 entry, want at least 2"},
+		{`{"type":"array","maxItems":1}`, `[1,2]`, "x has 2 entries, want at most 1"},
+		{`{"type":"array","items":{"type":"integer"}}`, `{"a":1}`, `x is {"a":1}, want a list of numbers`},
+		{`{"type":"object","properties":{"a":{"type":"string"},"b":{},"c":{}},"required":["b","a"]}`, `{}`,
+			"x.b and x.a are missing; give b, a, and if you like c"},
+		{`{"type":"object","properties":{"a":{"type":"boolean"}}}`, `{"a":1}`, "x.a is 1, want true or false"},
+		{`{"type":"string","pattern":"^a"}`, `"b"`, `pattern: "b" does not match regular expression "^a"`},
+		{`{"not":{"type":"string"}}`, `"b"`, "not: "},
+	} {
+		in, err := newInputSchema(&Spec{Name: "t", Schema: json.RawMessage(`{"type":"object","properties":{"x":` + tc.property + `}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.check(`{"x":` + tc.value + `}`); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s, %s: %v, want %q", tc.property, tc.value, err, tc.want)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -129,13 +130,19 @@ func (o *object) unknownField(name, place string) error {
 func (p property) convert(raw json.RawMessage, place string) (json.RawMessage, bool, error) {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
+		if p.kind == "integer" {
+			return wholeNumber(raw, place)
+		}
 		return p.convertInside(raw, place)
 	}
 	text := strings.TrimSpace(s)
 	switch p.kind {
 	case "integer":
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return json.RawMessage(strconv.FormatInt(n, 10)), true, nil
+		if !json.Valid([]byte(text)) {
+			break
+		}
+		if n, _, err := wholeNumber(json.RawMessage(text), place); err != nil || isWhole(n) {
+			return n, true, err
 		}
 	case "number":
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
@@ -159,6 +166,29 @@ func (p property) convert(raw json.RawMessage, place string) (json.RawMessage, b
 		}
 	}
 	return raw, false, nil
+}
+
+// wholeNumber takes 5.0 and 5e0 for 5. A number that no field could hold is
+// refused here: the schema has nothing against it.
+func wholeNumber(raw json.RawMessage, place string) (json.RawMessage, bool, error) {
+	var n json.Number
+	if isWhole(raw) || json.Unmarshal(raw, &n) != nil {
+		return raw, false, nil //nolint:nilerr // what it is instead the validator says
+	}
+	const exact = 1 << 53 // up to here every whole number has its own float
+	f, err := n.Float64()
+	switch {
+	case err != nil || math.Abs(f) > exact:
+		return raw, false, fmt.Errorf("%s is %s, a number far too large", place, n)
+	case f != math.Trunc(f):
+		return raw, false, nil
+	}
+	return json.RawMessage(strconv.FormatInt(int64(f), 10)), true, nil
+}
+
+func isWhole(raw json.RawMessage) bool {
+	_, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil
 }
 
 // convertInside makes the parts of a list or an object canonical.

@@ -98,7 +98,7 @@ func TestWrongCalls(t *testing.T) {
 		input      in
 		want       string
 	}{
-		{"nothing", "ask", in{}, `Error: ask failed: required: missing properties: ["questions"]`},
+		{"nothing", "ask", in{}, "Error: ask failed: questions is missing; give questions"},
 		{"no question", "ask", questions(), "Error: ask failed: there is no question; give 1 to 4"},
 		{"one question, bare", "ask", in{"question": "Which?"},
 			`Error: ask failed: ask has no field "question"; did you mean "questions"?`},
@@ -106,9 +106,9 @@ func TestWrongCalls(t *testing.T) {
 			"Error: ask failed: there are 5 questions; at most 4 are asked at once: ask those first that the others depend on"},
 		{"blank question", "ask", questions(in{"question": " \n"}), "Error: ask failed: questions[0].question is empty"},
 		{"without the question", "ask", questions(in{"header": "x"}),
-			`Error: ask failed: validating /properties/questions: validating /properties/questions/items: required: missing properties: ["question"]`},
+			"Error: ask failed: questions[0].question is missing; give question, and if you like header, multiple, options"},
 		{"option as text", "ask", questions(in{"question": "a", "options": []string{"x"}}),
-			`Error: ask failed: validating /properties/questions: validating /properties/questions/items: validating /properties/questions/items/properties/options: validating /properties/questions/items/properties/options/items: type: x has type "string", want "object"`},
+			`Error: ask failed: questions[0].options[0] is "x", want an object with detail, label`},
 		{"unknown field of an option", "ask", questions(in{"question": "a", "options": []in{{"label": "x", "detial": "y"}}}),
 			`Error: ask failed: ask.questions[0].options[0] has no field "detial"; did you mean "detail"?`},
 		{"empty label", "ask", questions(in{"question": "a"}, in{"question": "b", "options": []in{{"label": "x"}, {"label": " "}}}),
@@ -131,7 +131,7 @@ func TestWrongCalls(t *testing.T) {
 		}()}), "Error: ask failed: questions[0] has 9 options, at most 8 are offered; leave out those that nobody would take"},
 
 		{"a word too much", "enter_plan_mode", in{"plan": "1. x"}, `Error: enter_plan_mode failed: enter_plan_mode takes no fields; leave out "plan"`},
-		{"no plan", "exit_plan_mode", in{}, `Error: exit_plan_mode failed: required: missing properties: ["plan"]`},
+		{"no plan", "exit_plan_mode", in{}, "Error: exit_plan_mode failed: plan is missing; give plan"},
 		{"empty plan", "exit_plan_mode", in{"plan": " "},
 			"Error: exit_plan_mode failed: plan is empty; give the whole plan: the user decides by what stands in it"},
 		{"long plan", "exit_plan_mode", in{"plan": strings.Repeat("p", tool.PlanLimit+1)},

@@ -51,8 +51,8 @@ func TestAnswers(t *testing.T) {
 	}
 	tools := []tool.Tool{New(s)}
 	for _, tc := range []struct{ in, want string }{
-		{`{"count":"3"}`, `Error: structured_output failed: validating /properties/count: type: 3 has type "string", want "integer"`},
-		{`{}`, `Error: structured_output failed: required: missing properties: ["count"]`},
+		{`{"count":"3"}`, `Error: structured_output failed: count is "3", want a whole number`},
+		{`{}`, `Error: structured_output failed: count is missing; give count, and if you like file_path, note`},
 		{`[1]`, `Error: structured_output failed: the arguments are not a JSON object`},
 		{`{"count":1,"note":null,"file_path":"x","more":[1]}`, "The answer was taken."},
 	} {

@@ -154,17 +154,17 @@ func TestWrongCalls(t *testing.T) {
 	}
 	p := &tool.Pipeline{Registry: registry, Env: &tool.Env{}}
 	for input, want := range map[string]string{
-		`{}`:                            `required: missing properties: ["query"]`,
+		`{}`:                            "query is missing; give query, and if you like limit",
 		`{"query":""}`:                  `query is empty; give words, or "select:" and names`,
 		`{"query":"select: , "}`:        `query is empty; give words, or "select:" and names`,
 		`{"query":"???"}`:               `query is empty; give words, or "select:" and names`,
 		`{"query":"select:task_lsit"}`:  `there is no tool "task_lsit" to be loaded; did you mean "task_list"?`,
 		`{"query":"select:bash,zzz"}`:   `there is no tool "bash" to be loaded; a tool that is listed already is called without loading; there is no tool "zzz" to be loaded; a tool that is listed already is called without loading`,
-		`{"query":"mail","limit":"no"}`: `validating /properties/limit: type: no has type "string", want "integer"`,
-		`{"query":"mail","limit":0}`:    `validating /properties/limit: minimum: 0/1 is less than 1.000000`,
+		`{"query":"mail","limit":"no"}`: `limit is "no", want a whole number of at least 1`,
+		`{"query":"mail","limit":0}`:    "limit is 0, want a whole number of at least 1",
 		`{"query":"mail","mode":"x"}`:   `tool_search has no field "mode"; its fields are limit, query`,
 		`{"qury":"mail"}`:               `tool_search has no field "qury"; did you mean "query"?`,
-		`{"query":["repl"]}`:            `validating /properties/query: type: [repl] has type "array", want "string"`,
+		`{"query":["repl"]}`:            `query is ["repl"], want text`,
 		// Taken, as other agents call it.
 		`{"query":"select:repl","max_results":"3"}`: "",
 		`{"Query":"repl"}`:                          "",
