@@ -129,7 +129,7 @@ func UserProjectFile(home, root string) string {
 }
 
 func (f *trustedFile) load(s *Settings) ([]Notice, error) {
-	file, err := os.OpenFile(f.path, os.O_RDONLY|userfile.NonBlocking, 0)
+	file, err := userfile.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) && !f.required {
 		return nil, nil
 	}
@@ -213,6 +213,9 @@ func readProjectFile(root string, source Source) ([]byte, error) {
 	defer dir.Close()
 	file, err := dir.OpenFile(filepath.FromSlash(projectFile), os.O_RDONLY|userfile.NonBlocking, 0)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, there := dir.Lstat(filepath.FromSlash(projectFile)); there == nil {
+			return nil, unreadable(source, userfile.ErrDangling)
+		}
 		return nil, nil
 	}
 	if err != nil {

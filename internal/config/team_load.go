@@ -83,7 +83,7 @@ func (o *TeamOptions) ignored() []Notice {
 // read adds a file's policy, where there is one.
 func (t *Team) read(path, shown string, owned func(*os.File) error) error {
 	source := Source{Kind: Policy, Name: shown}
-	file, err := os.OpenFile(path, os.O_RDONLY|userfile.NonBlocking, 0)
+	file, err := userfile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

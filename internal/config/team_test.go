@@ -194,3 +194,49 @@ func FuzzDecodeTeam(f *testing.F) {
 		}
 	})
 }
+
+// TestALinkThatLeadsNowhere: a file behind one is not a missing one, which would
+// hold nobody to anything.
+func TestALinkThatLeadsNowhere(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "not mounted")
+	for name, at := range map[string]func(TeamOptions) string{
+		"the managed policy": func(o TeamOptions) string { return o.Managed },
+		"the user's policy":  func(o TeamOptions) string { return filepath.Join(o.Home, "policy.json") },
+		"its folder":         func(o TeamOptions) string { return o.Home },
+	} {
+		o := teamFiles(t, "", "")
+		path := at(o)
+		if path == o.Home {
+			if err := os.Remove(o.Home); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(nowhere, path); err != nil {
+			t.Skip(err)
+		}
+		var broken *Error
+		if _, _, err := LoadTeam(o); !errors.As(err, &broken) || !strings.Contains(err.Error(), "leads nowhere") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := LoadTeam(teamFiles(t, "", "")); err != nil {
+		t.Errorf("no policy at all: %v", err)
+	}
+	p := newPlace(t)
+	for _, path := range []string{
+		filepath.Join(p.options().Home, "settings.json"), UserProjectFile(p.options().Home, p.root), filepath.Join(p.root, ".garuda", "settings.json"),
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink("nowhere", path)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := Load(p.options()); err == nil || !strings.Contains(err.Error(), "leads nowhere") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := Load(p.options()); err != nil {
+		t.Errorf("without any settings: %v", err)
+	}
+}

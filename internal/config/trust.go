@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"unicode/utf8"
 
 	"garuda/internal/userfile"
 )
@@ -92,9 +94,19 @@ func parseTrust(text []byte) (trustFile, error) {
 	return f, nil
 }
 
+// trustKey is a project's name in trust.json. JSON holds no bytes that are not UTF-8:
+// two folders that differ only in such bytes would share their pins, so their names
+// stand there quoted, as no path begins.
+func trustKey(root string) string {
+	if utf8.ValidString(root) {
+		return root
+	}
+	return strconv.Quote(root)
+}
+
 // Pinned tells whether the user said yes, for good, to this value of this project.
 func (t *Trust) Pinned(root string, w Want) bool {
-	return slices.Contains(t.file.Projects[root].Settings[w.Key], w.Hash)
+	return slices.Contains(t.file.Projects[trustKey(root)].Settings[w.Key], w.Hash)
 }
 
 // Pin keeps the user's yes to these values of the project at root, its real path.
@@ -111,14 +123,14 @@ func (t *Trust) Pin(root string, wants []Want) error {
 		if f.Projects == nil {
 			f.Projects = map[string]trustProject{}
 		}
-		p := f.Projects[root]
+		p := f.Projects[trustKey(root)]
 		if p.Settings == nil {
 			p.Settings = map[string][]string{}
 		}
 		for _, w := range wants {
 			p.Settings[w.Key] = []string{w.Hash}
 		}
-		f.Projects[root], t.file = p, f
+		f.Projects[trustKey(root)], t.file = p, f
 		out, err := json.MarshalIndent(f, "", "  ")
 		return append(out, '\n'), err
 	})

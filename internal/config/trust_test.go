@@ -106,3 +106,26 @@ func TestTrustFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFoldersOfOddBytes: folders whose names differ only in bytes that JSON cannot
+// hold share no yes, and keep their own.
+func TestFoldersOfOddBytes(t *testing.T) {
+	home := t.TempDir()
+	trust, err := ReadTrust(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Want{Key: "env.allow", Hash: "sha256:x"}
+	if err := trust.Pin("/srv/a\xff", []Want{want}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadTrust(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for root, pinned := range map[string]bool{"/srv/a\xff": true, "/srv/a\xfe": false, "/srv/a\ufffd": false} {
+		if got := again.Pinned(root, want); got != pinned {
+			t.Errorf("%q: %v", root, got)
+		}
+	}
+}

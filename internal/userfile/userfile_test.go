@@ -40,3 +40,23 @@ func TestRead(t *testing.T) {
 		t.Errorf("%v does not name the limit", err)
 	}
 }
+
+// TestDangling: a link that leads nowhere, and what lies below one, is not missing.
+func TestDangling(t *testing.T) {
+	dir := t.TempDir()
+	path := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	if err := errors.Join(os.Mkdir(path("folder"), 0o700), os.Symlink("folder", path("good"))); err != nil {
+		t.Skip(err)
+	}
+	if err := errors.Join(os.Symlink("none", path("bad")), os.Symlink("bad", path("chain"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{
+		"bad": ErrDangling, "chain": ErrDangling, "bad/x": ErrDangling, "bad/x/y": ErrDangling,
+		"good/x": fs.ErrNotExist, "good/x/y": fs.ErrNotExist, "folder/x": fs.ErrNotExist, "none": fs.ErrNotExist,
+	} {
+		if _, err := Read(path(name), 9); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+}
