@@ -47,6 +47,12 @@ func otherNames(name string) []string {
 		return []string{"key"}
 	case "dir", "directory", "dir_path":
 		return []string{"path"}
+	case "paths", "file_paths":
+		return []string{"files"}
+	case "source", "src", "old_path", "source_path":
+		return []string{"from"}
+	case "destination", "dest", "new_path", "destination_path":
+		return []string{"to"}
 	}
 	return otherPlanNames(name)
 }

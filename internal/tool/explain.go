@@ -20,6 +20,9 @@ import (
 // in a keyword that it does not know.
 func explain(s *jsonschema.Schema, value any, place string) string {
 	if want := wantedType(s); want != "" && !isType(s, value) {
+		if _, number := value.(json.Number); number && s.Type == "string" && len(s.Enum) == 0 {
+			want += fmt.Sprintf(`: "%s"`, value)
+		}
 		return fmt.Sprintf("%s is %s, want %s", place, shown(value), want)
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(v any) bool { return shown(v) == shown(value) }) {

@@ -43,7 +43,7 @@ func (in *inputSchema) check(raw string) (json.RawMessage, error) {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(raw), &fields); err != nil {
-		return nil, fmt.Errorf("the arguments are not a JSON object (%w); send them again as one", err)
+		return nil, notAnObject(raw, err)
 	}
 	if in.spec.Exact {
 		return json.RawMessage(raw), in.validate(fields)
@@ -59,6 +59,15 @@ func (in *inputSchema) check(raw string) (json.RawMessage, error) {
 		}
 	}
 	return out, in.validate(canonical)
+}
+
+// notAnObject says what the arguments are instead.
+func notAnObject(raw string, err error) error {
+	var value any
+	if json.Unmarshal([]byte(raw), &value) == nil {
+		return fmt.Errorf("the arguments are not a JSON object but %s; send the fields by name", shown(value))
+	}
+	return fmt.Errorf("the arguments are not a JSON object (%w); send them again as one", err)
 }
 
 func (in *inputSchema) validate(fields map[string]json.RawMessage) error {

@@ -46,7 +46,7 @@ func TestInput(t *testing.T) {
 		{name: "case cannot smuggle a second value", raw: `{"path":"a","Path":"b"}`, err: `are the same field`},
 		{name: "missing", raw: `{}`, err: "path is missing; give path, and if you like edits, limit, mode, new_string, old_string, ratio, replace_all, tags"},
 		{name: "empty text", raw: ``, err: "path is missing"},
-		{name: "wrong type", raw: `{"path":5}`, err: "path is 5, want text"},
+		{name: "wrong type", raw: `{"path":5}`, err: `path is 5, want text: "5"`},
 		{name: "below the minimum", raw: `{"path":"a","limit":0}`, err: "limit is 0, want a whole number of at least 1"},
 		{name: "not in the list", raw: `{"path":"a","mode":"all"}`, err: `mode is "all", want files, content or count`},
 		{name: "no number", raw: `{"path":"a","limit":"many"}`, err: `limit is "many", want a whole number of at least 1`},
@@ -62,7 +62,7 @@ func TestInput(t *testing.T) {
 		{name: "text where an object is wanted", raw: `{"path":"a","edits":["x"]}`, err: `edits[0] is "x", want an object with old_string, replace_all`},
 		{name: "long", raw: `{"path":["` + strings.Repeat("x", 100) + `"]}`, err: `path is ["` + strings.Repeat("x", 58) + `…, want text`},
 		{name: "broken", raw: `{"path":"a`, err: "not a JSON object"},
-		{name: "not an object", raw: `["a"]`, err: "not a JSON object"},
+		{name: "not an object", raw: `["a"]`, err: `the arguments are not a JSON object but ["a"]; send the fields by name`},
 		{name: "a string", raw: `"rm -rf"`, err: "not a JSON object"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,8 @@ package tooltest
 
 import (
 	"context"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"garuda/internal/core"
@@ -50,4 +52,33 @@ func (allowAll) Decide(req *tool.DecisionRequest) *tool.Decision {
 
 func (allowAll) Resolve(_ *tool.DecisionRequest, asked *tool.Decision, _ tool.Answer) *tool.Decision {
 	return asked
+}
+
+// Wrong is a call as a model might make it wrongly, and the exact text that it gets.
+type Wrong struct {
+	Name, Tool, In string
+	Want           string
+	// Before is done first: what makes the call wrong only now. May be nil.
+	Before func()
+}
+
+// Wrongs plays calls one after the other, each through the whole pipeline. In
+// texts, $ROOT is the root's path and $PARENT that of the folder around it.
+func Wrongs(t *testing.T, env *tool.Env, tools []tool.Tool, calls []Wrong) {
+	t.Helper()
+	root, parent := "$ROOT", "$PARENT"
+	if env != nil && env.Workspace != nil {
+		root = env.Workspace.Root()
+		parent = filepath.Dir(root)
+	}
+	for _, c := range calls {
+		if c.Before != nil {
+			c.Before()
+		}
+		got := Call(t, env, tools, c.Tool, strings.ReplaceAll(c.In, "$ROOT", root))
+		got = strings.NewReplacer(root, "$ROOT", parent, "$PARENT").Replace(got)
+		if got != c.Want {
+			t.Errorf("%s: %s %s\n got %q\nwant %q", c.Name, c.Tool, c.In, got, c.Want)
+		}
+	}
 }
