@@ -77,7 +77,8 @@ const schema = `{"type":"object","properties":{"key":{"type":"string","descripti
 func (configTool) Spec() *tool.Spec {
 	return &tool.Spec{
 		Name: "config", Description: strings.TrimSpace(description),
-		Class: tool.ClassRead, Set: "more", Schema: json.RawMessage(schema),
+		// A call that only reads says so in its plan; a rule is for those that set.
+		Class: tool.ClassInput, Set: "more", Schema: json.RawMessage(schema),
 	}
 }
 
@@ -110,7 +111,7 @@ func (t configTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*
 		if _, err := t.find(in.Key); err != nil {
 			return nil, err
 		}
-		return &tool.Plan{Target: in.Key, ReadOnly: true, Parallel: true, Input: in.Key}, nil
+		return &tool.Plan{Target: in.Key, Class: tool.ClassRead, ReadOnly: true, Parallel: true, Input: in.Key}, nil
 	}
 	value, err := json.Marshal(in.Value)
 	if err != nil {
@@ -125,7 +126,7 @@ func (t configTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*
 		before = "not set"
 	}
 	return &tool.Plan{
-		Target: c.key, Label: c.key + " = " + c.value, Class: tool.ClassInput, Each: true, Input: c,
+		Target: c.key, Label: c.key + " = " + c.value, Each: true, Input: c,
 		Preview: fmt.Sprintf("%s\n%s: %s → %s", t.o.Shown, c.key, before, c.value),
 	}, nil
 }
