@@ -47,6 +47,8 @@ func otherNames(name string) []string {
 		return []string{"key"}
 	case "dir", "directory", "dir_path":
 		return []string{"path"}
+	case "input", "diff":
+		return []string{"patch"}
 	case "paths", "file_paths":
 		return []string{"files"}
 	case "source", "src", "old_path", "source_path":

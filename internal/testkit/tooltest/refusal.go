@@ -78,7 +78,7 @@ func Wrongs(t *testing.T, env *tool.Env, tools []tool.Tool, calls []Wrong) {
 		got := Call(t, env, tools, c.Tool, strings.ReplaceAll(c.In, "$ROOT", root))
 		got = strings.NewReplacer(root, "$ROOT", parent, "$PARENT").Replace(got)
 		if got != c.Want {
-			t.Errorf("%s: %s %s\n got %q\nwant %q", c.Name, c.Tool, c.In, got, c.Want)
+			t.Errorf("%s: %s %.300s\n got %q\nwant %q", c.Name, c.Tool, c.In, got, c.Want)
 		}
 	}
 }

@@ -112,12 +112,12 @@ func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edi
 	if pdf.Is(was.Raw) {
 		return nil, fmt.Errorf("%s is a PDF document, which cannot be edited as text; change what it was made from, and make it anew", p.Rel)
 	}
+	if workspace.IsBinary(was.Raw) { // before it is sent to read_file, which would refuse it
+		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
+	}
 	state := env.Tracker.Status(p.Real, was.Snapshot)
 	if state == workspace.Unread {
 		return nil, fmt.Errorf("%s was not read in this session; read the part you want to change with read_file first", p.Rel)
-	}
-	if workspace.IsBinary(was.Raw) {
-		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
 	}
 	return &edited{was: was, text: was.Text(), stale: state == workspace.Changed}, nil
 }
@@ -132,7 +132,7 @@ func replaceAll(e *edited, name string, list []replacement, numbered bool) error
 	for i, r := range list {
 		n, err := r.makeIn(d, name, e.stale)
 		if err != nil && numbered {
-			return fmt.Errorf("edit %d of %d: %w; nothing was written", i+1, len(list), err)
+			return fmt.Errorf("nothing was written: edit %d of %d: %w", i+1, len(list), err)
 		}
 		if err != nil {
 			return err

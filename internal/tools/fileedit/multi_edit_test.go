@@ -54,7 +54,7 @@ func TestMultiEditErrors(t *testing.T) {
 		{edits{{"old_string": "alpha", "new_string": "a"}, {"old_string": "alpha", "new_string": "b"}},
 			"edit 2 of 2: old_string occurs 0 times in f (3 lines)"},
 		{edits{{"old_string": "alpha", "new_string": "beta"}, {"old_string": "beta", "new_string": "b"}},
-			"edit 2 of 2: old_string occurs 3 times in f, at lines 1, 2 and 3; add lines around it until it is unique, or set replace_all; nothing was written"},
+			"nothing was written: edit 2 of 2: old_string occurs 3 times in f, at lines 1, 2 and 3; add lines around it until it is unique, or set replace_all"},
 		{edits{{"old_string": "alpha", "new_string": "a"}, {"old_string": "a", "new_string": "alpha"}}, "edit 2 of 2: old_string occurs 3 times"},
 		{edits{{"old_string": "", "new_string": "a"}}, "edit 1 of 1: old_string is empty"},
 		{edits{{"old_string": "alpha", "new_string": "alphaa"}, {"old_string": "aa\n", "new_string": "a\n"}}, "undo each other"},

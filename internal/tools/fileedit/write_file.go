@@ -103,6 +103,9 @@ func (call *writeCall) overwrite(env *tool.Env, content string) (old string, err
 	if err != nil {
 		return "", err
 	}
+	if workspace.IsBinary(was.Raw) {
+		return "", fmt.Errorf("%s is not text: it is %s, which is not replaced by text; delete it first if that is meant", p.Rel, workspace.FileType(was.Raw))
+	}
 	if err := mayOverwrite(env, p, was.Snapshot); err != nil {
 		return "", err
 	}
