@@ -39,20 +39,21 @@ func (d *Document) readCharMap(s *stream) *charMap {
 	l := &lexer{data: data, b: &d.b}
 	var operands []any
 	for {
-		switch v := l.next().(type) {
+		switch v := l.borrow().(type) {
 		case end:
 			return m
 		case keyword:
 			switch v {
-			case "begincodespacerange", "beginbfchar", "beginbfrange":
-				operands = operands[:0]
 			case "endcodespacerange":
 				m.addRanges(operands)
 			case "endbfchar":
-				m.addChars(operands)
+				m.addChars(d, operands)
 			case "endbfrange":
 				m.addSpans(d, operands)
 			}
+			clear(operands) // else they would be kept alive
+			operands = operands[:0]
+			l.release()
 		default:
 			if len(operands) < maxItems {
 				operands = append(operands, v)
@@ -71,18 +72,18 @@ func (m *charMap) addRanges(operands []any) {
 	}
 }
 
-func (m *charMap) add(c uint32, text string) {
-	if len(m.texts) < maxMapped && len(text) <= maxLigature {
+func (m *charMap) add(d *Document, c uint32, text string) {
+	if len(m.texts) < maxMapped && len(text) <= maxLigature && d.b.hold(len(text)+sizeMapped) {
 		m.texts[c] = text
 	}
 }
 
-func (m *charMap) addChars(operands []any) {
+func (m *charMap) addChars(d *Document, operands []any) {
 	for i := 0; i+1 < len(operands); i += 2 {
 		from, ok1 := operands[i].(chars)
 		to, ok2 := operands[i+1].(chars)
 		if ok1 && ok2 {
-			m.add(code(from), utf16Text(to))
+			m.add(d, code(from), utf16Text(to))
 		}
 	}
 }
@@ -100,7 +101,7 @@ func (m *charMap) addSpans(d *Document, operands []any) {
 		case array:
 			for j, v := range first {
 				if text, ok := v.(chars); ok && low+uint32(j) <= high {
-					m.add(low+uint32(j), utf16Text(text))
+					m.add(d, low+uint32(j), utf16Text(text))
 				}
 			}
 		case chars:
@@ -109,7 +110,7 @@ func (m *charMap) addSpans(d *Document, operands []any) {
 				continue
 			}
 			for c := low; c <= high && c-low < 1<<16 && d.b.take(2); c++ {
-				m.add(c, string(runes))
+				m.add(d, c, string(runes))
 				runes[len(runes)-1]++
 			}
 		}

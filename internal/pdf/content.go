@@ -77,7 +77,7 @@ func (p *painter) run(data []byte, resources dict, depth int) {
 	l := &lexer{data: data, b: &p.d.b}
 	var operands []any
 	for {
-		switch v := l.next().(type) {
+		switch v := l.borrow().(type) {
 		case end:
 			return
 		case keyword:
@@ -89,7 +89,9 @@ func (p *painter) run(data []byte, resources dict, depth int) {
 			default:
 				p.operator(v, operands)
 			}
+			clear(operands) // else they would be kept alive
 			operands = operands[:0]
+			l.release()
 		default:
 			if len(operands) < maxOperands {
 				operands = append(operands, v)
@@ -102,7 +104,7 @@ func (p *painter) run(data []byte, resources dict, depth int) {
 func (p *painter) skipPicture(l *lexer) {
 	p.page.pictures = true
 	for {
-		switch v := l.next().(type) {
+		switch v := l.borrow().(type) {
 		case end:
 			return
 		case keyword:

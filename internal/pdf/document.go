@@ -31,8 +31,11 @@ const (
 	// that stood packed together.
 	maxCached = 50_000
 	maxPacked = 32 << 20
-	// maxReferences is how many references may lead to one value.
+	// maxReferences is how many references may lead to one value, maxLoading how
+	// many objects may need each other to be read, as a stream its length and the
+	// stream that it is packed in.
 	maxReferences = 32
+	maxLoading    = 16
 )
 
 var (
@@ -93,7 +96,7 @@ func Open(ctx context.Context, data []byte) (*Document, error) {
 		return nil, ErrNotPDF
 	}
 	// Offsets count from the mark, also where something stands before it.
-	d := &Document{data: data[at:], b: budget{ctx: ctx, steps: maxSteps}}
+	d := &Document{data: data[at:], b: newBudget(ctx)}
 	err := d.guarded(d.open)
 	if err != nil {
 		return nil, err
@@ -193,6 +196,9 @@ func (w *treeWalk) node(v, resources any, depth int) {
 		return
 	}
 	for _, kid := range kids {
+		if !w.d.b.take(2) {
+			return
+		}
 		w.node(kid, resources, depth+1)
 	}
 }
@@ -224,7 +230,7 @@ func (d *Document) load(num int) any {
 	if v, ok := d.objects[num]; ok {
 		return v
 	}
-	if d.loading[num] || !d.b.take(10) {
+	if d.loading[num] || len(d.loading) >= maxLoading || !d.b.take(10) {
 		return nil
 	}
 	at, ok := d.xref[num]
@@ -344,6 +350,9 @@ func (d *Document) unpack(num int) *packedObjects {
 		n, ok1 := l.next().(int)
 		at, ok2 := l.next().(int)
 		if !ok1 || !ok2 {
+			break
+		}
+		if !d.b.hold(2 * sizeText) {
 			break
 		}
 		p.numbers, p.offsets = append(p.numbers, n), append(p.offsets, first+at)

@@ -27,6 +27,10 @@ func (d *Document) decode(s *stream) ([]byte, error) {
 	if len(filters) > maxFilters {
 		return nil, fmt.Errorf("a stream has %d filters over each other", len(filters))
 	}
+	// What goes in costs as well: there are streams without end that give nothing.
+	if !d.b.take(len(s.raw)/8 + 10) {
+		return nil, d.b.err
+	}
 	data := d.decrypted(s)
 	for i, f := range filters {
 		filter, _ := d.resolve(f).(name)

@@ -37,7 +37,7 @@ func (d *Document) fontOf(v any) *font {
 		}
 	}
 	f := d.readFont(d.dict(v))
-	if isRef {
+	if isRef && d.b.hold(sizeFont) {
 		const most = 2000
 		if len(d.fonts) >= most {
 			clear(d.fonts)
@@ -48,6 +48,7 @@ func (d *Document) fontOf(v any) *font {
 }
 
 func (d *Document) readFont(from dict) *font {
+	d.b.take(500)
 	f := &font{scale: 0.001, em: 1, widths: map[int]float64{}, width: -1}
 	if s, ok := d.resolve(from["ToUnicode"]).(*stream); ok {
 		f.toUnicode = d.readCharMap(s)
@@ -120,7 +121,7 @@ func (d *Document) readComposite(f *font, from dict) {
 		switch next := d.resolve(list[i+1]).(type) {
 		case array: // first [w1 w2 …]
 			for j, w := range next {
-				if len(f.widths) < maxWidths && d.b.take(2) {
+				if len(f.widths) < maxWidths && d.b.take(2) && d.b.hold(sizeMapped) {
 					f.widths[first+j] = d.number(w)
 				}
 			}
@@ -130,7 +131,7 @@ func (d *Document) readComposite(f *font, from dict) {
 				return
 			}
 			w := d.number(list[i+2])
-			for c := first; c <= next && len(f.widths) < maxWidths && d.b.take(2); c++ {
+			for c := first; c <= next && len(f.widths) < maxWidths && d.b.take(2) && d.b.hold(sizeMapped); c++ {
 				f.widths[c] = w
 			}
 			i += 3
@@ -159,6 +160,9 @@ func (d *Document) readSimple(f *font, from dict) {
 	}
 	at := 0
 	for _, v := range differences {
+		if !d.b.take(2) {
+			return
+		}
 		switch v := d.resolve(v).(type) {
 		case int:
 			at = v
@@ -217,7 +221,8 @@ func (d *Document) programEncoding(s *stream) [256]string {
 	out = [256]string{}
 	l := &lexer{data: data, b: &d.b}
 	for {
-		switch v := l.next().(type) {
+		l.release() // nothing of it is kept
+		switch v := l.borrow().(type) {
 		case end:
 			return out
 		case keyword:
@@ -227,8 +232,8 @@ func (d *Document) programEncoding(s *stream) [256]string {
 			if v != "dup" {
 				continue
 			}
-			at, ok1 := l.next().(int)
-			glyph, ok2 := l.next().(name)
+			at, ok1 := l.borrow().(int)
+			glyph, ok2 := l.borrow().(name)
 			if ok1 && ok2 && at >= 0 && at < len(out) {
 				out[at] = glyphText(string(glyph))
 			}

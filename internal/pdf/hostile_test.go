@@ -170,7 +170,7 @@ func FuzzDocument(f *testing.F) {
 	f.Add(composite.bytes())
 	f.Add([]byte("%PDF-1.5\n1 0 obj <</Type /XRef /W [1 2 1] /Size 3 /Root 1 0 R /Index [0 3]>> stream\n\x01\x00\x09\x00\nendstream endobj\nstartxref\n9"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &Document{data: data, b: budget{ctx: context.Background(), steps: 2_000_000}}
+		d := &Document{data: data, b: budget{ctx: context.Background(), steps: 2_000_000, memory: 64 << 20}}
 		if d.open() != nil {
 			return
 		}

@@ -36,6 +36,8 @@ type lexer struct {
 	data []byte
 	pos  int
 	b    *budget
+	// lent is the memory of what was borrowed.
+	lent int64
 }
 
 func isSpace(c byte) bool {
@@ -69,6 +71,20 @@ func (l *lexer) skipSpace() {
 		}
 	}
 	l.b.take((l.pos - start) / 8)
+}
+
+// borrow is next for an object that is soon dropped; release then gives back what
+// all of those took.
+func (l *lexer) borrow() any {
+	before := l.b.memory
+	v := l.next()
+	l.lent += before - l.b.memory
+	return v
+}
+
+func (l *lexer) release() {
+	l.b.memory += l.lent
+	l.lent = 0
 }
 
 // next reads one object. What closes an array or a dictionary comes as a keyword.
@@ -120,6 +136,7 @@ func (l *lexer) items(closing keyword, depth int) []any {
 		if depth < maxNesting && len(out) < maxItems {
 			v = l.object(depth + 1)
 		}
+		l.b.hold(sizeItem)
 		switch v := v.(type) {
 		case end:
 			return out
@@ -156,6 +173,12 @@ func foldReference(items []any) []any {
 }
 
 func (l *lexer) pairs(items []any) dict {
+	if len(items) == 0 {
+		return dict{}
+	}
+	if !l.b.hold(sizeDict + sizePair*len(items)/2) {
+		return dict{}
+	}
 	d := make(dict, len(items)/2)
 	for i := 0; i+1 < len(items); i += 2 {
 		key, ok := items[i].(name)
@@ -231,6 +254,7 @@ func number(w []byte) (any, bool) {
 
 func (l *lexer) name() name {
 	w := l.word()
+	l.b.hold(len(w) + sizeText)
 	if bytes.IndexByte(w, '#') < 0 {
 		return name(w)
 	}
@@ -284,6 +308,7 @@ func (l *lexer) hex() chars {
 		out = append(out, byte(half<<4))
 	}
 	l.b.take((l.pos - start) / 8)
+	l.b.hold(len(out) + sizeText)
 	return chars(out)
 }
 
@@ -309,6 +334,7 @@ func (l *lexer) literal() chars {
 		out = append(out, c)
 	}
 	l.b.take((l.pos - start) / 8)
+	l.b.hold(len(out) + sizeText)
 	return chars(out)
 }
 

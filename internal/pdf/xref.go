@@ -103,7 +103,7 @@ func (d *Document) note(num int, at place) {
 	if num < 0 || num > maxNumber {
 		return
 	}
-	if _, known := d.xref[num]; !known {
+	if _, known := d.xref[num]; !known && d.b.hold(sizePlace) {
 		d.xref[num] = at
 	}
 }
@@ -192,6 +192,9 @@ func (d *Document) rebuild() {
 		num, start, ok := headerBefore(d.data, at-len("obj"))
 		if !ok {
 			continue
+		}
+		if _, known := found[num]; !known && !d.b.hold(sizePlace) {
+			break
 		}
 		found[num] = place{offset: start} // the last one counts
 		head := d.data[at:min(len(d.data), at+400)]
