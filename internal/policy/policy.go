@@ -115,6 +115,8 @@ type Engine struct {
 	entries  []guardEntry
 	warnings []string
 	rows     []row
+	// walkLimit is maxWalk.
+	walkLimit int
 
 	mode  atomic.Pointer[Mode]
 	reads readCache
@@ -128,7 +130,10 @@ type Engine struct {
 // New checks a configuration. An error names the rule, its source and the
 // nearest known name.
 func New(cfg Config) (*Engine, error) {
-	e := &Engine{cfg: cfg, rows: table(), entries: guardEntries(), denied: map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{}}
+	e := &Engine{
+		cfg: cfg, rows: table(), entries: guardEntries(), walkLimit: maxWalk,
+		denied: map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{},
+	}
 	if cfg.Resolver == nil {
 		e.cfg.Resolver = linkResolver{}
 	}

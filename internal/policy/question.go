@@ -267,7 +267,7 @@ func (s *situation) commandRules() []string {
 	var rules []string
 	for _, script := range s.scripts {
 		for _, c := range script.Commands {
-			if c.Via != nil || !s.outside && script.ReadOnly(c) == "" {
+			if c.Via != nil || !s.outside && s.notReadOnly(script, c) == "" {
 				continue
 			}
 			if _, covered := s.coveredCommand(c); covered {

@@ -118,7 +118,7 @@ func (s *situation) onlyReads() bool {
 			if c.Via != nil {
 				continue
 			}
-			if why := script.ReadOnly(c); why != "" {
+			if why := s.notReadOnly(script, c); why != "" {
 				ok = false
 				if s.whyChange == "" {
 					s.whyChange = why

@@ -450,7 +450,7 @@ func (s *situation) coveredScripts() *rule {
 			if c.Via != nil {
 				continue
 			}
-			if !s.outside && script.ReadOnly(c) == "" {
+			if !s.outside && s.notReadOnly(script, c) == "" {
 				s.neutralGit = s.neutralGit || c.UsesGit()
 				continue
 			}
