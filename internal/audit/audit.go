@@ -23,8 +23,9 @@ import (
 // Version is that of the lines; readers take the older ones too.
 const Version = 1
 
-// textLimit is how many bytes of a target or a reason a line holds.
-const textLimit = 4096
+// textLimit is how many bytes of a target or a reason a line holds, nameLimit of an
+// id or a name: those come from servers, which may send any.
+const textLimit, nameLimit = 4096, 512
 
 // Line is one line of a log. The order of the fields is that of the file.
 type Line struct {
@@ -63,7 +64,12 @@ const hashMark = `,"hash":"`
 // encode writes the line with its hash, and its end of line.
 func (l *Line) encode() ([]byte, error) {
 	l.V, l.Hash = Version, ""
-	l.Target, l.Reason = shorten(l.Target), shorten(l.Reason)
+	for _, text := range []*string{&l.Target, &l.Reason} {
+		*text = shorten(*text, textLimit)
+	}
+	for _, name := range []*string{&l.ID, &l.SessionID, &l.Agent, &l.Tool} {
+		*name = shorten(*name, nameLimit)
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -107,12 +113,12 @@ func decode(raw []byte) (*Line, error) {
 }
 
 // shorten keeps what a line holds within bounds, and readable as text.
-func shorten(s string) string {
+func shorten(s string, limit int) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
-	if len(s) <= textLimit {
+	if len(s) <= limit {
 		return s
 	}
-	end := textLimit
+	end := limit
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

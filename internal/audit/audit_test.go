@@ -192,6 +192,11 @@ func TestTampering(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, "", "has no checkpoint"},
+		{"both emptied", func(t *testing.T, log, checkpoint string) {
+			if err := errors.Join(os.Truncate(log, 0), os.Remove(checkpoint)); err != nil {
+				t.Fatal(err)
+			}
+		}, "", "is empty and has no checkpoint"},
 		{"a checkpoint that is none", mark("{"), "its checkpoint cannot be read", ""},
 		{"an empty checkpoint", mark(""), "its checkpoint cannot be read", ""},
 		{"a checkpoint of nothing", mark(`{"seq":0,"hash":""}`), "its checkpoint cannot be read", ""},

@@ -148,14 +148,49 @@ func (l *Log) ready() error {
 		return err
 	}
 	l.size, l.seq, l.prev = 0, 0, firstPrev
+	if l.o.Mandatory {
+		// Lines that are on the disk are of no use without the file's name.
+		if err := l.syncFolders(); err != nil {
+			l.drop()
+			return err
+		}
+	}
 	return nil
 }
 
-// stands tells whether the file is still where it was made. The path is asked
+// syncFolders puts the names of the log and of the folders that it lies in on the disk.
+func (l *Log) syncFolders() error {
+	if err := l.folder.Sync(); err != nil {
+		return err
+	}
+	for path := filepath.Dir(l.path); ; path = filepath.Dir(path) {
+		above, err := state.OpenPath(path)
+		if err != nil {
+			return err
+		}
+		err = above.Sync()
+		above.Close()
+		if err != nil || path == l.o.Home || path == filepath.Dir(path) {
+			return err
+		}
+	}
+}
+
+// drop gives up a file in which no line stands.
+func (l *Log) drop() {
+	folder, name := l.folder, l.name
+	l.folder = nil
+	l.close()
+	_ = folder.Remove(name) // what stays is an empty file
+	folder.Close()
+}
+
+// stands tells whether the file is still where it was made, and as it was left: in
+// one that somebody cut, no line could follow the one before. The path is asked
 // and not the folder's handle, which stays good when the folder is removed.
 func (l *Log) stands() bool {
 	ours, err := l.file.Stat()
-	if err != nil {
+	if err != nil || ours.Size() != l.size {
 		return false
 	}
 	there, err := os.Lstat(filepath.Join(l.path, l.name))
@@ -173,6 +208,10 @@ func (l *Log) write(data []byte) error {
 		return nil
 	}
 	err = state.Explain("write", filepath.Join(l.path, l.name), err)
+	if l.size == 0 {
+		l.drop()
+		return err
+	}
 	if cut := l.file.Truncate(l.size); cut != nil {
 		// Half a line stays. A new file begins a new chain; in this one the next
 		// line would stand behind the half one.

@@ -107,6 +107,8 @@ func (r *Reader) verifyFile(report *Report, name string, mark *found) {
 	switch {
 	case err != nil:
 		report.broken("%s: %s", filepath.Join(r.path, name), err)
+	case mark == nil && c.lines == 0 && !c.torn:
+		report.note("%s is empty and has no checkpoint: its process ended before the first line, or both were removed", name)
 	case mark == nil && c.lines > 0:
 		report.note("%s has no checkpoint: lines that were cut from its end would not show", name)
 	case mark != nil && mark.err != nil:

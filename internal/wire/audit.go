@@ -3,6 +3,7 @@ package wire
 import (
 	"errors"
 	"log/slog"
+	"sync"
 
 	"garuda/internal/audit"
 	"garuda/internal/tool"
@@ -41,7 +42,10 @@ func (s *System) auditTo(p *tool.Pipeline) {
 		return
 	}
 	p.Audit = s.audit
-	p.AuditFailed = func(err error) { slog.Warn("keep the audit log", "error", err) }
+	var once sync.Once
+	p.AuditFailed = func(err error) {
+		once.Do(func() { slog.Warn("keep the audit log; calls go on without it", "error", err) })
+	}
 }
 
 // Audit opens the audit log of this folder for reading; the caller closes it.
