@@ -59,6 +59,10 @@ func otherNames(name string) []string {
 	return otherPlanNames(name)
 }
 
+// saysNothing names the fields by which other agents ask for what every tool does
+// anyway: lines come with their numbers.
+func saysNothing(name string) bool { return name == "-n" }
+
 // otherPlanNames are those of the tools for plans, items, facts and questions.
 func otherPlanNames(name string) []string {
 	switch name {

@@ -21,7 +21,7 @@ import (
 func explain(s *jsonschema.Schema, value any, place string) string {
 	if want := wantedType(s); want != "" && !isType(s, value) {
 		if _, number := value.(json.Number); number && s.Type == "string" && len(s.Enum) == 0 {
-			want += fmt.Sprintf(`: "%s"`, value)
+			want += ": " + strconv.Quote(fmt.Sprint(value))
 		}
 		return fmt.Sprintf("%s is %s, want %s", place, shown(value), want)
 	}

@@ -33,6 +33,7 @@ func TestInput(t *testing.T) {
 		{name: "numbers as strings", raw: `{"path":"a","limit":"5","ratio":"0.5"}`, want: `{"limit":5,"path":"a","ratio":0.5}`},
 		{name: "booleans as strings", raw: `{"path":"a","replace_all":"True"}`, want: `{"path":"a","replace_all":true}`},
 		{name: "another agent's value", raw: `{"path":"a","output_mode":"files_with_matches"}`, want: `{"mode":"files","path":"a"}`},
+		{name: "what every tool does anyway", raw: `{"path":"a","-n":true}`, want: `{"path":"a"}`},
 		{name: "null is nothing", raw: `{"path":"a","limit":null}`, want: `{"path":"a"}`},
 		{name: "inside a list", raw: `{"path":"a","edits":[{"oldString":"x","replaceAll":"true"},{"old_string":"y","replace_all":null}]}`,
 			want: `{"edits":[{"old_string":"x","replace_all":true},{"old_string":"y"}],"path":"a"}`},

@@ -70,6 +70,10 @@ func (o *object) canonical(fields map[string]json.RawMessage, place string) (map
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		raw := fields[name]
 		to, ok := o.fieldName(name)
+		if !ok && saysNothing(name) {
+			changed = true
+			continue
+		}
 		if !ok {
 			return nil, false, o.unknownField(name, place)
 		}

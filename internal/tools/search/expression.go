@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dlclark/regexp2/v2"
 )
@@ -82,9 +83,16 @@ func patternError(text string, err error) error {
 	if !errors.As(err, &bad) {
 		return fmt.Errorf("the pattern %q is not valid: %w", text, err)
 	}
-	where := ""
-	if at := strings.Index(text, bad.Expr); at >= 0 && bad.Expr != "" && bad.Expr != text {
-		where = fmt.Sprintf(" at character %d, %q", len([]rune(text[:at]))+1, bad.Expr)
+	where, part := -1, bad.Expr
+	switch {
+	case bad.Code == syntax.ErrMissingParen: // of which the engine names the whole pattern
+		where, part = openParen(text), "("
+	case part != "" && part != text:
+		where = strings.Index(text, part)
+	}
+	at := ""
+	if where >= 0 {
+		at = fmt.Sprintf(" at character %d, %q", utf8.RuneCountInString(text[:where])+1, part)
 	}
 	hint := ""
 	switch bad.Code {
@@ -92,8 +100,40 @@ func patternError(text string, err error) error {
 		hint = `; a bracket to be found as such is written \( or \)`
 	case syntax.ErrMissingBracket:
 		hint = `; a bracket to be found as such is written \[`
+	case syntax.ErrMissingRepeatArgument:
+		hint = `; this is a regular expression: .* stands for anything, and glob chooses files by name`
 	}
-	return fmt.Errorf("the pattern %q is not valid: %s%s%s", text, bad.Code, where, hint)
+	return fmt.Errorf("the pattern %q is not valid: %s%s%s", text, bad.Code, at, hint)
+}
+
+// openParen is where the last bracket begins that nothing closes; -1 for none.
+func openParen(text string) int {
+	var open []int
+	class := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+			if i+1 < len(text) && text[i+1] == '^' {
+				i++
+			}
+			if i+1 < len(text) && text[i+1] == ']' {
+				i++ // as the first of a class it is one of the characters
+			}
+		case c == '(':
+			open = append(open, i)
+		case c == ')' && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1]
 }
 
 // needsBacktracking reports whether a pattern that RE2 refused holds something
@@ -120,7 +160,9 @@ func compileBacktracking(text, prefix string) (*expression, error) {
 	const maxStack = 8 << 20
 	back, err := regexp2.Compile(prefix+text, regexp2.OptionMaxBacktrackingStackSize(maxStack))
 	if err != nil {
-		return nil, fmt.Errorf("the pattern %q is not valid: %w", text, err)
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		why = strings.TrimSuffix(why, " in `"+prefix+text+"`")
+		return nil, fmt.Errorf("the pattern %q is not valid: %s", text, why)
 	}
 	back.MatchTimeout = fileTime
 	return &expression{back: back, multiline: strings.Contains(prefix, "m")}, nil
