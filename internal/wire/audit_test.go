@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ func TestALogThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		out := s.Call(t.Context(), core.Block{ID: "c1", Name: "list_dir", Input: json.RawMessage(`{"path":"."}`)})
+		out := s.Call(t.Context(), core.Block{ID: "c1", Name: "list_dir", Input: `{"path":"."}`})
 		if out.Result.IsError {
 			t.Fatal(out.Result.ResultText())
 		}
