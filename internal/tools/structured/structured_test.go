@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,6 +25,10 @@ func TestParseRefuses(t *testing.T) {
 		{"itself", object(`"$ref":"#"`), "comes back to itself"},
 		{"a longer way to itself", object(`"allOf":[{"$ref":"#/$defs/b"}],"$defs":{"b":{"anyOf":[{"not":{"$ref":"#"}}]}}`), "comes back to itself"},
 		{"by name", object(`"$defs":{"b":{"$anchor":"x","oneOf":[{"$ref":"#x"}]}}`), "comes back to itself"},
+		{"in another spelling", object(`"$defs":{"b":{"allOf":[{"$ref":"#/%24defs/b"}]}}`), "comes back to itself"},
+		{"by a name that stands elsewhere too", object(`"$defs":{"a":{"const":{"$anchor":"x"}},"b":{"$anchor":"x","oneOf":[{"$ref":"#x"}]}}`), "comes back to itself"},
+		{"a name of its own", object(`"properties":{"a":{"$id":"https://example.com/a","allOf":[{"$ref":"#"}]}}`), `at /properties/a/$id: only the whole schema can have an "$id"; leave it out, and refer to the part as "#/properties/a"`},
+		{"doubling", object(`"$ref":"#/$defs/0","$defs":{` + doubling(26) + `}`), "more than 10000 parts would be checked for one value"},
 		{"deep", object(`"properties":` + strings.Repeat(`{"a":`, 70) + "1" + strings.Repeat("}", 70)), "nested more than 64 levels deep"},
 		{"large", object(`"description":"` + strings.Repeat("x", MaxSchema) + `"`), "at most 65536 go with each request"},
 	} {
@@ -35,12 +40,23 @@ func TestParseRefuses(t *testing.T) {
 	for _, good := range []string{
 		`{"type":"object"}`, "\ufeff {\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\"}",
 		object(`"properties":{"children":{"type":"array","items":{"$ref":"#"}}}`), // a tree is no circle
+		object(`"$id":"https://example.com/s","properties":{"$id":{"type":"string"}}`),
+		object(`"$ref":"#/$defs/0","$defs":{` + doubling(10) + `}`),
 		object(`"properties":{"a":{"$ref":"#/$defs/b"},"c":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string"}}`),
 	} {
 		if _, err := Parse([]byte(good)); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
 	}
+}
+
+// doubling are parts each of which refers twice to the next.
+func doubling(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `"%d":{"allOf":[{"$ref":"#/$defs/%d"},{"$ref":"#/$defs/%d"}]},`, i, i+1, i+1)
+	}
+	return b.String() + fmt.Sprintf(`"%d":{}`, n)
 }
 
 // What a model gets for answers that do not fit, and that one that fits stays as it is.
