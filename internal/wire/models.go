@@ -59,8 +59,15 @@ func (s *System) Models(ctx context.Context, all bool) []ModelRow {
 				row = modelRow(choice.Info) // with what the settings say of it
 				row.Chosen = true
 			}
-			if p.Problem != nil {
-				row.Problem = p.Problem.Error()
+			problem := p.Problem
+			if problem == nil {
+				problem = s.providers.Permitted(m.Spec)
+			}
+			if problem != nil && !all && !row.Chosen {
+				continue
+			}
+			if problem != nil {
+				row.Problem = problem.Error()
 			}
 			out = append(out, row)
 		}

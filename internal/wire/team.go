@@ -37,7 +37,7 @@ func (s *System) permitModel(spec string) error {
 	if len(s.team.Models) == 0 {
 		return &SettingsError{Err: fmt.Errorf("the team policy (%s) allows no model", teamFiles(s.team))}
 	}
-	return &SettingsError{Err: fmt.Errorf("the team policy (%s) allows only %s", teamFiles(s.team), strings.Join(s.team.Models, ", "))}
+	return &SettingsError{Err: fmt.Errorf("the team policy (%s) allows only %s; choose one of these", teamFiles(s.team), strings.Join(s.team.Models, ", "))}
 }
 
 // teamPolicy is what the decision table takes of the team's policy.
