@@ -18,7 +18,7 @@ func (f *Factory) askConsent(ctx context.Context) func([]config.Want) (wire.Cons
 	}
 	drop := f.dropTyped()
 	return func(wants []config.Want) (wire.Consent, error) {
-		fmt.Fprintln(f.Out, "The settings of this project (.garuda/settings.json) ask for what only you can allow.")
+		fmt.Fprintln(f.Out, "This project's .garuda/settings.json asks for\nwhat only you can allow.")
 		return consent(wants, f.terminal(ctx), func(w config.Want) {
 			fmt.Fprintf(f.Out, "\n  %s = %s   (line %d)\n", w.Key, core.Visible(w.Value), w.Line)
 			if drop != nil {

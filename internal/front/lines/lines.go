@@ -142,7 +142,14 @@ func (a *Activity) ready(e engine.ToolReady) {
 		s.Text(Bold, "● "+name)
 	}
 	a.pending = pending{}
-	s.Text(Normal, " "+text+"\n")
+	pieces := []string{" " + text}
+	if s.Wrap != nil {
+		pieces = s.Wrap("● " + name + " " + text)
+		if rest, ok := strings.CutPrefix(pieces[0], "● "+name); ok {
+			pieces[0] = rest
+		}
+	}
+	s.Text(Normal, strings.Join(pieces, "\n")+"\n")
 }
 
 func (a *Activity) ended(e engine.ToolEnded) {
@@ -213,7 +220,7 @@ func (s *Screen) Diff(indent, diff string, limit int) {
 			s.Line(Dim, indent+"… "+Count(len(all)-limit, "more line"))
 			return
 		}
-		s.Line(DiffStyle(line), indent+line)
+		s.Verbatim(DiffStyle(line), indent+line)
 	}
 }
 

@@ -275,15 +275,22 @@ func BenchmarkOutput(b *testing.B) {
 	}
 }
 
-// TestNoticesWrap: where the screen knows how, a notice is cut at words, and what
-// commands print is not.
-func TestNoticesWrap(t *testing.T) {
+// TestLinesWrap: where the screen knows how, a line of Garuda's is cut at words, a
+// call's too; what commands print and files hold is not.
+func TestLinesWrap(t *testing.T) {
 	var out strings.Builder
 	s := NewScreen(&out, false)
-	s.Wrap = func(text string) []string { return strings.SplitAfter(text, " ") }
-	s.Line(Warn, "! one\ntwo three")
-	s.Line(Dim, "as it is")
-	if got, want := out.String(), "! \none\ntwo \nthree\nas it is\n"; got != want {
+	s.Wrap = func(text string) []string { return strings.SplitAfter(text, "/ ") }
+	s.Line(Warn, "! one\ntwo/ three")
+	s.Line(Dim, "for/ you")
+	s.Verbatim(Dim, "as/ it\nis/ here")
+	s.Diff("", "-as/ it\n+is/ now", 0)
+	a := &Activity{Screen: s, Live: true}
+	a.Show(engine.ToolStarted{ID: "1", Name: "bash"})
+	a.Show(engine.ToolReady{ID: "1", Name: "bash", Target: "a/ b"})
+	a.Show(engine.ToolOutput{ID: "1", Data: []byte("no/ cut\n")})
+	want := "! one\ntwo/ \nthree\nfor/ \nyou\nas/ it\nis/ here\n-as/ it\n+is/ now\n● bash a/ \nb\n    no/ cut\n"
+	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -119,7 +119,7 @@ func (a *Activity) shown(id, line string) {
 		a.last = id
 		a.line(Dim, "  "+a.names[id]+" printed:")
 	}
-	a.line(Dim, "    "+line)
+	a.screen().Verbatim(Dim, "    "+line)
 }
 
 // finishOutput shows the end of what the call printed.

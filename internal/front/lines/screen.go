@@ -30,7 +30,7 @@ type Screen struct {
 	// Redraws says that the output is a terminal that can do more than print:
 	// only there is a status shown.
 	Redraws bool
-	// Wrap, where it is set, cuts a notice into pieces that fit the terminal, so
+	// Wrap, where it is set, cuts a line into pieces that fit the terminal, so
 	// that it does not break inside words.
 	Wrap func(text string) []string
 
@@ -49,18 +49,26 @@ type Screen struct {
 // NewScreen writes to out, with colour or without.
 func NewScreen(out io.Writer, color bool) *Screen { return &Screen{out: out, color: color} }
 
-// Line ends the open line and writes the text's lines, each on a line of its own;
-// notices (Warn) on as many as they need.
+// Line ends the open line and writes the text's lines, each on as many as it needs.
 func (s *Screen) Line(style Style, text string) {
 	s.EndLine()
 	for line := range strings.SplitSeq(text, "\n") {
 		pieces := []string{line}
-		if s.Wrap != nil && style == Warn {
+		if s.Wrap != nil {
 			pieces = s.Wrap(line)
 		}
 		for _, piece := range pieces {
 			s.write(s.paint(style, piece) + "\n")
 		}
+	}
+}
+
+// Verbatim is Line for what must stand as it is: lines of files, what commands
+// print, and pieces that were made to fit.
+func (s *Screen) Verbatim(style Style, text string) {
+	s.EndLine()
+	for line := range strings.SplitSeq(text, "\n") {
+		s.write(s.paint(style, line) + "\n")
 	}
 }
 

@@ -56,6 +56,12 @@ func newestOf(log *audit.Reader, count string, keep func(*audit.Line) bool) ([]s
 		}
 	}
 	found, err := log.Last(n, keep)
+	if err == nil && n > 0 && len(found) == 0 {
+		if keep != nil {
+			return []string{"nothing was denied in this folder, as far as its audit log goes"}, nil
+		}
+		return []string{"nothing was decided in this folder, as far as its audit log goes"}, nil
+	}
 	rows := make([]string, len(found))
 	for i, l := range found {
 		rows[i] = lines.Audit(l)

@@ -45,3 +45,17 @@ func TestAuditRows(t *testing.T) {
 		}
 	}
 }
+
+// A log without such a line says so.
+func TestAuditRowsOfNothing(t *testing.T) {
+	r, err := audit.Open(t.TempDir(), "/p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for args, want := range map[string]string{"": "nothing was decided", "3": "nothing was decided", "denials": "nothing was denied"} {
+		if rows, err := auditRows(r, args); err != nil || len(rows) != 1 || !strings.HasPrefix(rows[0], want) {
+			t.Errorf("/audit %s: %q, %v", args, rows, err)
+		}
+	}
+}

@@ -75,7 +75,7 @@ func newChat(ctx context.Context, o Options) *chat {
 		showThinking: o.ShowThinking,
 	}
 	if c.screen.Redraws = o.Redraw; o.Redraw {
-		c.screen.Wrap = func(text string) []string { return wrap(text, c.width()) }
+		c.screen.Wrap = func(text string) []string { return hang(text, c.width()) }
 	}
 	if c.clock == nil {
 		c.clock = core.SystemClock

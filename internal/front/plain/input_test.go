@@ -182,3 +182,23 @@ func TestWrapBreaksAfterBlanks(t *testing.T) {
 		t.Errorf("a long word is cut into %q", got)
 	}
 }
+
+// TestHang: what does not fit goes on below the text it belongs to.
+func TestHang(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		limit int
+		want  []string
+	}{
+		{"  /todo   the list of steps", 40, []string{"  /todo   the list of steps"}},
+		{"  /todo   the list of steps that the model keeps", 34, []string{"  /todo   the list of steps that ", "          the model keeps"}},
+		{"  /todo [a long word]    the list of steps", 30, []string{"  /todo [a long word]    the ", "  list of steps"}},
+		{"! rate limit; another attempt in a while", 26, []string{"! rate limit; another ", "  attempt in a while"}},
+		{"  ⎿ one two three four five six seven", 26, []string{"  ⎿ one two three four ", "    five six seven"}},
+		{"a\x1b" + strings.Repeat("b", 25), 24, []string{"a␛" + strings.Repeat("b", 22), "bbb"}},
+	} {
+		if diff := cmp.Diff(c.want, hang(c.text, c.limit)); diff != "" {
+			t.Errorf("%q in %d (-want +got):\n%s", c.text, c.limit, diff)
+		}
+	}
+}

@@ -289,7 +289,7 @@ func (c *chat) wrapped(style lines.Style, first, text string) {
 		if i > 0 {
 			first = bar
 		}
-		c.screen.Line(style, first+piece)
+		c.screen.Verbatim(style, first+piece)
 	}
 }
 

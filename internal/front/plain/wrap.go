@@ -1,7 +1,9 @@
 package plain
 
 import (
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/width"
 
@@ -38,6 +40,44 @@ func wrap(text string, limit int) []string {
 		}
 	}
 	return append(pieces, text[start:])
+}
+
+// A line's first column begins after its mark, the others after two blanks.
+var (
+	hangMark   = regexp.MustCompile("^ *(?:[●⎿→!?] )?")
+	hangColumn = regexp.MustCompile(" {2,}")
+)
+
+// hang is wrap for a line of Garuda's: what does not fit goes on below the line's
+// last column, so far as that column begins in the left half.
+func hang(text string, limit int) []string {
+	text = core.Visible(text)
+	if textColumns(text) <= limit {
+		return []string{text}
+	}
+	mark := len(hangMark.FindString(text))
+	cut := mark
+	for _, at := range hangColumn.FindAllStringIndex(text[mark:], -1) {
+		if next := mark + at[1]; 2*textColumns(text[:next]) <= limit {
+			cut = next
+		}
+	}
+	pieces := wrap(text[cut:], limit-textColumns(text[:cut]))
+	indent := strings.Repeat(" ", utf8.RuneCountInString(text[:cut]))
+	for i, piece := range pieces {
+		if pieces[i] = indent + piece; i == 0 {
+			pieces[i] = text[:cut] + piece
+		}
+	}
+	return pieces
+}
+
+func textColumns(text string) int {
+	sum := 0
+	for _, r := range text {
+		sum += columns(r)
+	}
+	return sum
 }
 
 // columns is the most that a terminal gives the character.
