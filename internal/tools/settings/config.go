@@ -266,7 +266,11 @@ func (t configTool) show(key string) (*tool.Output, error) {
 		fmt.Fprintf(&b, "%d of %d settings were set, the others have their built-in values. Groups: %s.", shown, len(found), strings.Join(groupsOf(names(found)), ", "))
 	}
 	text := t.o.Redact(strings.TrimSuffix(b.String(), "\n"))
-	return &tool.Output{Text: text, Summary: fmt.Sprintf("%d settings", shown)}, nil
+	summary := fmt.Sprintf("%d settings", shown)
+	if shown == 1 {
+		summary = "1 setting"
+	}
+	return &tool.Output{Text: text, Summary: summary}, nil
 }
 
 func (t configTool) line(b *strings.Builder, v Setting, explain bool) {

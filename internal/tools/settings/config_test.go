@@ -157,3 +157,14 @@ func TestTeaches(t *testing.T) {
 		t.Errorf("the file was changed: %s, %v", text, err)
 	}
 }
+
+// The chat's line counts what was read.
+func TestSummary(t *testing.T) {
+	_, tools := load(t, "{}")
+	for key, want := range map[string]string{"ui.vim": "1 setting", "limits": "settings"} {
+		out, err := tools[0].Run(t.Context(), &tool.Call{Plan: &tool.Plan{Input: key}})
+		if err != nil || !strings.HasSuffix(out.Summary, want) {
+			t.Errorf("%s: %+v, %v", key, out, err)
+		}
+	}
+}
