@@ -47,6 +47,10 @@ func otherNames(name string) []string {
 		return []string{"key"}
 	case "dir", "directory", "dir_path":
 		return []string{"path"}
+	case "cached":
+		return []string{"staged"}
+	case "commit", "revision", "rev", "sha":
+		return []string{"ref"}
 	case "input", "diff":
 		return []string{"patch"}
 	case "paths", "file_paths":
@@ -112,6 +116,20 @@ func otherValues(value string) string {
 		return "stopped"
 	case "files_with_matches":
 		return "files"
+	case "lines", "matches":
+		return "content"
+	case "stop", "terminate":
+		return "kill"
+	case "output":
+		return "logs"
+	case "follow":
+		return "watch"
+	case "python3", "py":
+		return "python"
+	case "javascript", "js", "nodejs":
+		return "node"
+	case "sh", "shell":
+		return "bash"
 	}
 	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"garuda/internal/tool"
+	"garuda/internal/workspace"
 )
 
 //go:embed git_blame.md
@@ -63,9 +64,24 @@ func (blame) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	return outcome(call.run(ctx, c.Env))
 }
 
+// check refuses what git would refuse in words of its own. What was deleted has
+// no lines to tell of.
+func (call *blameCall) check(env *tool.Env) error {
+	switch {
+	case !call.path.Exists:
+		return env.Workspace.NotFound(call.path, env.MayRead)
+	case call.path.Info.Kind == workspace.KindFolder:
+		return fmt.Errorf("%s is a folder; name one file", call.path.Rel)
+	}
+	return nil
+}
+
 func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, error) {
 	r, err := open(ctx, env)
 	if err != nil {
+		return nil, err
+	}
+	if err := call.check(env); err != nil {
 		return nil, err
 	}
 	to := call.to
@@ -81,7 +97,10 @@ func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, er
 			return nil, fmt.Errorf("%s", failed.stderr)
 		}
 	}
-	if err != nil {
+	switch {
+	case errors.As(err, &failed) && strings.Contains(failed.stderr, "no such path"):
+		return nil, fmt.Errorf("%s is in no commit yet, so nobody can be named; git_status shows what is untracked", call.path.Rel)
+	case err != nil:
 		return nil, err
 	}
 	out := answer(body, "The file is empty.", 0)

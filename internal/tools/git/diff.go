@@ -86,7 +86,7 @@ func (call *diffCall) run(ctx context.Context, env *tool.Env) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	return answer(body, "No differences.", len(hidden)), nil
+	return call.orNotFound(env, answer(body, "No differences.", len(hidden)), body), nil
 }
 
 // base puts the ids of commits in the place of what names them.

@@ -227,7 +227,7 @@ func (r *repository) run(ctx context.Context, limit int, args ...string) (out sa
 		return out, fmt.Errorf("git took longer than %s and was stopped", timeLimit)
 	case res.ExitCode != 0:
 		said := strings.TrimSpace(text(res.Stderr))
-		if strings.Contains(said, "not a git repository") {
+		if strings.Contains(strings.ToLower(said), "not a git repository") { // git diff warns of it, in capitals, with its whole usage
 			return out, &noRepositoryError{root}
 		}
 		if strings.Contains(said, "must be run in a work tree") {
@@ -343,6 +343,16 @@ func answer(body, empty string, hidden int) *tool.Output {
 		out.Text += "\n[1 protected file is not shown]"
 	case hidden > 1:
 		out.Text += fmt.Sprintf("\n[%d protected files are not shown]", hidden)
+	}
+	return out
+}
+
+// orNotFound is an answer without a body, or what is known of the path where
+// there is nothing: a name with a slip in it must not look like a file without
+// changes. What was deleted has changes, and a body.
+func (at *place) orNotFound(env *tool.Env, out *tool.Output, body string) *tool.Output {
+	if strings.TrimSpace(body) == "" && !at.path.Exists {
+		out.Text += "\n[" + env.Workspace.NotFound(at.path, env.MayRead).Error() + "]"
 	}
 	return out
 }

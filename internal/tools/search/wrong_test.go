@@ -50,7 +50,7 @@ func TestWrongCalls(t *testing.T) {
 		{Name: "too much closed", Tool: "grep", In: `{"pattern":"main())"}`, Want: `Error: grep failed: the pattern "main())" is not valid: unexpected ); a bracket to be found as such is written \( or \)`},
 		{Name: "a bad look-ahead", Tool: "grep", In: `{"pattern":"a(?=b","ignore_case":true}`, Want: `Error: grep failed: the pattern "a(?=b" is not valid: missing closing )`},
 		{Name: "a line break", Tool: "grep", In: `{"pattern":"a\nb"}`, Want: "Error: grep failed: the pattern holds a line break; set multiline to search across lines"},
-		{Name: "an unknown mode", Tool: "grep", In: `{"pattern":"a","mode":"lines"}`, Want: `Error: grep failed: mode is "lines", want files, content or count`},
+		{Name: "an unknown mode", Tool: "grep", In: `{"pattern":"a","mode":"text"}`, Want: `Error: grep failed: mode is "text", want files, content or count`},
 		{Name: "an unknown type", Tool: "grep", In: `{"pattern":"a","type":"golang"}`, Want: `Error: grep failed: there is no type "golang"; use glob, or one of c, cpp, cs, css, docker, elixir, go, html, java, javascript, js, json, kotlin, lua, make, markdown, md, php, proto, py, python, rb, ruby, rust, scala, sh, sql, swift, toml, ts, txt, typescript, xml, yaml, zig`},
 		{Name: "a bad glob", Tool: "grep", In: `{"pattern":"a","glob":"*.{go"}`, Want: `Error: grep failed: the pattern "*.{go" is not valid: a bracket or brace is not closed, or a backslash stands at the end`},
 		{Name: "a list of paths", Tool: "grep", In: `{"pattern":"a","path":["docs","src"]}`, Want: `Error: grep failed: path is ["docs","src"], want text`},
