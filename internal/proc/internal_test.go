@@ -94,3 +94,33 @@ func TestDescendants(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A command whose end is noted while the records are closed is no trouble to report.
+func TestCloseWhileAnEndIsNoted(t *testing.T) {
+	for range 50 {
+		s, err := New(Options{RunningDir: t.TempDir(), Report: func(err error) { t.Error(err) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.announce()
+		begun, stop, stopped := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			s.delist(&Process{})
+			for close(begun); ; {
+				select {
+				case <-stop:
+					return
+				default:
+					s.delist(&Process{})
+				}
+			}
+		}()
+		<-begun
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		close(stop)
+		<-stopped
+	}
+}

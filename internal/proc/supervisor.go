@@ -130,6 +130,9 @@ func (s *Supervisor) Close(ctx context.Context) error {
 	if s.ledger == nil {
 		return err
 	}
+	// A command that has just ended may still be about to write to it.
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return errors.Join(err, s.ledger.remove())
 }
 
