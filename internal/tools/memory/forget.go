@@ -73,10 +73,21 @@ func (t forget) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	if err := t.store.remove(ctx, p.lower, p.facts); err != nil {
 		return nil, err
 	}
-	return &tool.Output{
-		Text:    "Forgot " + count(len(p.facts)) + ":\n" + listed("", p.facts),
-		Summary: "forgot " + count(len(p.facts)),
-	}, nil
+	return &tool.Output{Text: forgotText(p.facts), Summary: "forgot " + count(len(p.facts))}, nil
+}
+
+// forgotText names the facts that counted. What nobody has said yes to was for the
+// person's eyes only, and does not reach the model by being deleted.
+func forgotText(facts []Fact) string {
+	m := Memory{Facts: facts}
+	lines := []string{"Forgot " + count(len(facts)) + ":"}
+	if known := m.Trusted(); len(known) > 0 {
+		lines = append(lines, listed("", known))
+	}
+	if n := len(m.Foreign()); n > 0 {
+		lines = append(lines, fmt.Sprintf("[%s that the user had not said yes to, whose text is not shown]", count(n)))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func listed(mark string, facts []Fact) string {
