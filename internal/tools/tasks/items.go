@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"garuda/internal/core"
 )
 
 const version = 1
@@ -38,6 +40,30 @@ const (
 	completed  = "completed"
 	stopped    = "stopped"
 )
+
+// check says what is wrong with a list that was read: the file may have been edited.
+func (l *items) check() error {
+	seen := make(map[string]bool, len(l.Items))
+	for n, i := range l.Items {
+		switch {
+		case i == nil:
+			return fmt.Errorf("entry %d is null", n+1)
+		case number(i.ID) < 1 || number(i.ID) > l.Last || i.ID != "t"+strconv.Itoa(number(i.ID)):
+			return fmt.Errorf("entry %d has the id %q, want t1 to t%d", n+1, i.ID, l.Last)
+		case seen[i.ID]:
+			return fmt.Errorf("two entries have the id %q", i.ID)
+		case !slices.Contains([]string{pending, inProgress, completed, stopped}, i.Status):
+			return fmt.Errorf("%s has the status %q", i.ID, i.Status)
+		}
+		seen[i.ID] = true
+		for _, field := range []string{i.Subject, i.Owner} {
+			if core.Visible(field) != field || strings.ContainsAny(field, "\r\n") {
+				return fmt.Errorf("%s has a subject or an owner of several lines, or with hidden characters", i.ID)
+			}
+		}
+	}
+	return nil
+}
 
 func mark(status string) string {
 	switch status {
@@ -89,7 +115,7 @@ func (l *items) ids() string {
 }
 
 func number(id string) int {
-	n, _ := strconv.Atoi(strings.TrimPrefix(id, "t")) // ids are made here, from numbers
+	n, _ := strconv.Atoi(strings.TrimPrefix(id, "t")) // 0 for what check refuses
 	return n
 }
 

@@ -72,6 +72,9 @@ func with(ctx context.Context, env *tool.Env, use func(l *items) error) error {
 		if l.Version != version {
 			return fmt.Errorf("the list of items is of version %d, and this Garuda knows version %d", l.Version, version)
 		}
+		if err := l.check(); err != nil {
+			return fmt.Errorf("the session's %s was changed by another program, and cannot be used: %w; set it right or delete it", fileName, err)
+		}
 		return use(l)
 	})
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -136,4 +137,37 @@ func TestFullList(t *testing.T) {
 		{"task_create", `{"subject":"one more"}`, "Created t201 [ ] one more\nt7 (stopped) was dropped to make room."},
 		{"task_get", `{"id":"t7"}`, `Error: task_get failed: there is no item "t7"; there are t1 to t6, t8 to t201`},
 	})
+}
+
+// A list that was edited by hand may hold anything.
+func TestEditedList(t *testing.T) {
+	entry := func(rest string) string {
+		return `{"version":1,"last":2,"items":[{"id":"t1","subject":"a","status":"pending"},` + rest + `]}`
+	}
+	for text, want := range map[string]string{
+		entry("null"): "entry 2 is null",
+		entry(`{"id":"t1","subject":"b","status":"pending"}`):                   `two entries have the id "t1"`,
+		entry(`{"id":"t3","subject":"b","status":"pending"}`):                   `entry 2 has the id "t3", want t1 to t2`,
+		entry(`{"id":"t02","subject":"b","status":"pending"}`):                  `entry 2 has the id "t02"`,
+		entry(`{"id":"t2","subject":"b","status":"on fire"}`):                   `t2 has the status "on fire"`,
+		entry(`{"id":"t2","subject":"b\nt9 [x] c","status":"pending"}`):         "t2 has a subject or an owner of several lines",
+		entry(`{"id":"t2","subject":"b","owner":"\u202eb","status":"pending"}`): "with hidden characters",
+	} {
+		env := &tool.Env{Keeper: edited(text)}
+		for name, in := range map[string]string{"task_list": `{}`, "task_get": `{"id":"t2"}`, "task_update": `{"id":"t2","status":"completed"}`, "task_create": `{"subject":"x"}`} {
+			if got := call(t, env, New(), name, in); !strings.Contains(got, want) || !strings.Contains(got, "set it right or delete it") {
+				t.Errorf("%s of %s:\n%s", name, text, got)
+			}
+		}
+	}
+}
+
+// edited is a keeper whose file has this text.
+type edited string
+
+func (e edited) Keep(_ context.Context, _ string, value any, change func() error) error {
+	if err := json.Unmarshal([]byte(e), value); err != nil {
+		return err
+	}
+	return change()
 }
