@@ -43,6 +43,7 @@ func TestInput(t *testing.T) {
 		{name: "a list that is none", raw: `{"path":"a","edits":"[1"}`, err: `edits is "[1", want a list of objects with old_string, replace_all`},
 		{name: "unknown field", raw: `{"path":"a","replce_all":true}`, err: `has no field "replce_all"; did you mean "replace_all"?`},
 		{name: "far from any field", raw: `{"path":"a","zzzzzz":1}`, err: `its fields are edits, limit, mode`},
+		{name: "a field of any length", raw: `{"path":"a","` + strings.Repeat("x", 5000) + `":1}`, err: `has no field "` + strings.Repeat("x", 59) + `…; its fields are edits`},
 		{name: "same field twice", raw: `{"path":"a","file_path":"b"}`, err: `are the same field`},
 		{name: "case cannot smuggle a second value", raw: `{"path":"a","Path":"b"}`, err: `are the same field`},
 		{name: "missing", raw: `{}`, err: "path is missing; give path, and if you like edits, limit, mode, new_string, old_string, ratio, replace_all, tags"},

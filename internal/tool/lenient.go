@@ -120,13 +120,16 @@ func (o *object) fieldName(name string) (string, bool) {
 
 func (o *object) unknownField(name, place string) error {
 	names := slices.Sorted(maps.Keys(o.properties))
+	given := shown(name)
 	if len(names) == 0 {
-		return fmt.Errorf("%s takes no fields; leave out %q", place, name)
+		return fmt.Errorf("%s takes no fields; leave out %s", place, given)
 	}
-	if near := nearest.Of(snakeCase(name), names); near != "" {
-		return fmt.Errorf("%s has no field %q; did you mean %q?", place, name, near)
+	if len(name) <= maxShown { // a longer one is near to none, and costs time to compare
+		if near := nearest.Of(snakeCase(name), names); near != "" {
+			return fmt.Errorf("%s has no field %s; did you mean %q?", place, given, near)
+		}
 	}
-	return fmt.Errorf("%s has no field %q; its fields are %s", place, name, join(names))
+	return fmt.Errorf("%s has no field %s; its fields are %s", place, given, join(names))
 }
 
 // convert takes a number, a boolean, a list or an object that was sent as a

@@ -289,7 +289,10 @@ func outputContent(o *Output) []core.Block {
 	return append([]core.Block{core.Text(text)}, o.Blocks...)
 }
 
+// outcome is how the call ended, with content cut to what one call may add: a
+// refusal repeats what the model gave, which may be of any length.
 func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
+	content.Text = cutMiddle(content.Text, resultLimit)
 	out := &CallResult{
 		ID: p.Use.ID, Name: p.Use.Name,
 		Result: core.ToolResult(p.Use.ID, isError, content),

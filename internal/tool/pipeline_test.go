@@ -187,3 +187,20 @@ func TestRegistryRefusesTwins(t *testing.T) {
 		t.Error("two tools of one name were taken")
 	}
 }
+
+// However a call ends, it adds no more than its share.
+func TestLongRefusalsLoseTheirMiddleToo(t *testing.T) {
+	long := strings.Repeat("é", 3*resultLimit)
+	unplanned := stub("t", Plan{}, ok(""))
+	unplanned.plan = func(json.RawMessage) (*Plan, error) { return nil, errors.New(long) }
+	for name, got := range map[string]*CallResult{
+		"not planned": call(pipeline(t, allow(), unplanned), "t", "{}"),
+		"denied":      call(pipeline(t, &decider{answers: []*Decision{{Outcome: Deny, Reason: long}}}, stub("t", Plan{}, ok(""))), "t", "{}"),
+		"unknown":     call(pipeline(t, allow(), stub("t", Plan{}, ok(""))), long, "{}"),
+	} {
+		text := got.Result.ResultText()
+		if n := len([]rune(text)); n > resultLimit+200 || !strings.Contains(text, "characters left out here") {
+			t.Errorf("%s: %d characters", name, n)
+		}
+	}
+}
