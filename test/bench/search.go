@@ -177,6 +177,9 @@ func (b *bench) sameMatches(ctx context.Context, t tree, q query) (differ string
 		return "", err
 	}
 	theirs := countsOf(string(out), "./")
+	if len(theirs) > mostCompared {
+		return b.sameSums(ctx, t, q, theirs)
+	}
 	var pages []json.RawMessage
 	for offset := 0; offset <= len(theirs); offset += 500 {
 		pages = append(pages, q.input(fmt.Sprintf(`,"limit":500,"offset":%d`, offset)))
@@ -203,6 +206,27 @@ func (b *bench) sameMatches(ctx context.Context, t tree, q query) (differ string
 		}); err == nil || !strings.Contains(err.Error(), "may not be read") {
 			return "only ripgrep finds " + name, nil
 		}
+	}
+	return "", nil
+}
+
+// mostCompared is how many files with matches are compared one by one: each page of
+// them is a search of its own.
+const mostCompared = 10_000
+
+// sameSums compares how many lines match in how many files.
+func (b *bench) sameSums(ctx context.Context, t tree, q query, theirs map[string]int) (differ string, err error) {
+	sum := 0
+	for _, n := range theirs {
+		sum += n
+	}
+	s, err := b.fight(ctx, t.dir, duel{Mine: deed{Tool: "grep", Inputs: []json.RawMessage{q.input("")}}, Other: deed{Argv: []string{"true"}}})
+	if err != nil {
+		return "", err
+	}
+	if want := fmt.Sprintf("[%d matching lines in %d files", sum, len(theirs)); !strings.Contains(s.MineSaid, want) {
+		last := s.MineSaid[strings.LastIndexByte(strings.TrimSpace(s.MineSaid), '\n')+1:]
+		return fmt.Sprintf("ripgrep has %s], grep %s", want, last), nil
 	}
 	return "", nil
 }
