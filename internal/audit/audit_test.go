@@ -278,6 +278,17 @@ func TestRemovedFoldersAreMadeAgain(t *testing.T) {
 	if got := verify(t, o); !got.OK() || got.Lines != 4 || len(got.Notes) > 0 {
 		t.Errorf("%+v", got)
 	}
+	// A folder that is moved away takes no checkpoint with it.
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(filepath.Join(l.path, checkpointsName), moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(line("x")); err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(t, o); !got.OK() || got.Lines != 5 || len(got.Notes) > 0 {
+		t.Errorf("%+v", got)
+	}
 	if err := os.Remove(filepath.Join(l.path, l.name)); err != nil {
 		t.Fatal(err)
 	}

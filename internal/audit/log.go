@@ -232,11 +232,13 @@ func (l *Log) checkpoint() error {
 	if err != nil {
 		return err
 	}
-	err = l.checkpoints.Replace(l.name+".json", append(data, '\n'), l.o.Mandatory)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if l.checkpoints.Stands() {
+		err = l.checkpoints.Replace(l.name+".json", append(data, '\n'), l.o.Mandatory)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	// Somebody removed the folder.
+	// Somebody moved or removed the folder.
 	again, err := l.folder.MakeSub(checkpointsName)
 	if err != nil {
 		return err

@@ -12,6 +12,17 @@ func OpenPath(path string) (*Folder, error) {
 	return &Folder{root: r, path: path}, nil
 }
 
+// Stands tells whether the folder is still at its path; the handle stays good when
+// it is moved or removed.
+func (f *Folder) Stands() bool {
+	ours, err := f.root.Stat(".")
+	if err != nil {
+		return false
+	}
+	there, err := os.Lstat(f.path)
+	return err == nil && os.SameFile(ours, there)
+}
+
 // MakePath is OpenPath for a folder that is made where it is missing, closed to
 // others, with those above it.
 func MakePath(path string) (*Folder, error) {

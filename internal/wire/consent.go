@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 
 	"garuda/internal/audit"
@@ -51,7 +52,13 @@ func (s *System) readSettings(root string) (*config.Settings, []config.Notice, e
 	}
 	now = slices.Concat(said.ThisRun, said.Remember)
 	s.consents = said.lines(settings.Wanted())
-	return load()
+	settings, notices, err = load()
+	for i := range notices {
+		if slices.ContainsFunc(settings.Wanted(), func(w config.Want) bool { return w.Key == notices[i].Key }) {
+			notices[i].Text = fmt.Sprintf("%q is left out: you said no", notices[i].Key)
+		}
+	}
+	return settings, notices, err
 }
 
 // lines are for the audit log, which is opened when the settings are known.

@@ -41,8 +41,8 @@ func TestConsents(t *testing.T) {
 	s := open(func(wants []config.Want) (Consent, error) {
 		return Consent{Remember: wants[:1], ThisRun: wants[1:2]}, nil
 	})
-	if got(s) != [3]int{1, 1, 0} {
-		t.Error(got(s))
+	if got(s) != [3]int{1, 1, 0} || !strings.Contains(strings.Join(s.Notices(), "\n"), `"sandbox.writePaths" is left out: you said no`) {
+		t.Error(got(s), s.Notices())
 	}
 	log, err := s.Audit()
 	if err != nil {
