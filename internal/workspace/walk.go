@@ -45,6 +45,15 @@ func (e *Entry) Path() Path {
 	return p
 }
 
+// Below is the entry's path from the folder where the walk began, with slashes. It
+// costs less than Path.
+func (e *Entry) Below(from Path) string {
+	if from.rel == "." {
+		return e.rel
+	}
+	return e.rel[min(len(from.rel)+1, len(e.rel)):]
+}
+
 // Info describes the entry again, with its size and times; a link itself.
 func (e *Entry) Info() (Info, error) {
 	info, err := e.dir.lstat(e.Name)

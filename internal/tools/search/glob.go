@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"garuda/internal/tool"
@@ -98,45 +99,46 @@ type globber struct {
 	call *globCall
 	env  *tool.Env
 
+	files   atomic.Int64 // that were looked at
+	folders atomic.Int64 // that match although files are wanted
+
 	mu          sync.Mutex
 	here, below []found
-	files       int // that were looked at
-	folders     int // that match although files are wanted
 }
 
 func (g *globber) visit(_ int, e *workspace.Entry) error {
-	p := e.Path()
 	folder := e.Kind == workspace.KindFolder
-	if folder && !g.env.MayReadListed(p.Abs) {
+	if folder && !g.env.MayReadListed(e.Path().Abs) {
 		return workspace.ErrSkipFolder
 	}
-	here, below := g.call.pattern.match(relative(g.call.from, p))
+	here, below := g.call.pattern.match(e.Below(g.call.from))
 	if folder != g.call.pattern.folders {
-		g.mu.Lock()
-		defer g.mu.Unlock()
 		if folder && here {
-			g.folders++
+			g.folders.Add(1)
 		} else if !folder {
-			g.files++
+			g.files.Add(1)
 		}
 		return nil
 	}
-	var match found
-	named := (here || below) && g.mayName(p)
-	if named {
-		info, err := e.Info()
-		if err != nil {
-			named = false // removed meanwhile
-		}
-		match = found{showPath(p.Rel), info.ModTime}
+	g.files.Add(1)
+	if !here && !below {
+		return nil
 	}
+	p := e.Path()
+	if !g.mayName(p) {
+		return nil
+	}
+	info, err := e.Info()
+	if err != nil {
+		return nil //nolint:nilerr // it was removed meanwhile
+	}
+	match := found{showPath(p.Rel), info.ModTime}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.files++
 	switch {
-	case named && here:
+	case here:
 		g.here = append(g.here, match)
-	case named && len(g.here) == 0:
+	case len(g.here) == 0:
 		g.below = append(g.below, match)
 	}
 	return nil
@@ -207,13 +209,13 @@ func (g *globber) output(report *workspace.WalkReport) *tool.Output {
 }
 
 func (g *globber) nothing(report *workspace.WalkReport) string {
-	what := counted(g.files, "file", "files")
+	what := counted(int(g.files.Load()), "file", "files")
 	if g.call.pattern.folders {
-		what = counted(g.files, "folder", "folders")
+		what = counted(int(g.files.Load()), "folder", "folders")
 	}
 	parts := append([]string{what + " looked at"}, unseen(report, g.call.opt.IncludeIgnored)...)
-	if g.folders > 0 {
-		parts = append(parts, counted(g.folders, "folder matches", "folders match")+"; end the pattern in / to list folders")
+	if n := int(g.folders.Load()); n > 0 {
+		parts = append(parts, counted(n, "folder matches", "folders match")+"; end the pattern in / to list folders")
 	}
 	return fmt.Sprintf("No files match %s in %s: %s.", g.call.pattern.text, g.call.from.Rel, strings.Join(parts, "; "))
 }

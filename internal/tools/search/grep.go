@@ -156,7 +156,7 @@ func (g *grepper) visit(worker int, e *workspace.Entry) error {
 	}
 	p := e.Path()
 	if len(g.call.filters) > 0 {
-		rel := relative(g.call.from, p)
+		rel := e.Below(g.call.from)
 		for _, passes := range g.call.filters {
 			if !passes(rel, e.Name) {
 				return nil

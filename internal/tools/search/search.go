@@ -33,6 +33,8 @@ func decode[T any](input json.RawMessage) (*T, error) {
 // pattern matches paths below the folder that is searched.
 type pattern struct {
 	text string
+	// below matches the same at any depth; empty where text does so itself.
+	below string
 	// deep: the pattern has no slash and looks only at the last name.
 	deep bool
 	// folders: it ends in a slash and is meant for folders.
@@ -55,7 +57,9 @@ func newPattern(text string) (pattern, error) {
 	if cut, ok := strings.CutSuffix(p.text, "/"); ok {
 		p.text, p.folders = cut, true
 	}
-	p.deep = !strings.Contains(p.text, "/")
+	if p.deep = !strings.Contains(p.text, "/"); !p.deep && !strings.HasPrefix(p.text, "**/") {
+		p.below = "**/" + p.text
+	}
 	return p, nil
 }
 
@@ -68,16 +72,7 @@ func (p pattern) match(rel string) (here, below bool) {
 	if doublestar.MatchUnvalidated(p.text, rel) {
 		return true, false
 	}
-	return false, doublestar.MatchUnvalidated("**/"+p.text, rel)
-}
-
-// relative is an entry's path below the folder that is searched.
-func relative(from, p workspace.Path) string {
-	if from.Rel == "." {
-		return p.Rel
-	}
-	rest := strings.TrimPrefix(p.Real, from.Real)
-	return strings.TrimLeft(strings.ReplaceAll(rest, `\`, "/"), "/")
+	return false, p.below != "" && doublestar.MatchUnvalidated(p.below, rel)
 }
 
 // counted is a number with its noun.
