@@ -91,6 +91,10 @@ func (t *turnRun) nextBatch(ctx context.Context, calls []core.Block) []*tool.Pre
 }
 
 func (t *turnRun) runBatch(ctx context.Context, batch []*tool.Prepared, results []*tool.CallResult) {
+	// All are told of in the order of the answer, whichever runs first.
+	for _, p := range batch {
+		t.publish(readyOf(p))
+	}
 	if len(batch) == 1 {
 		results[0] = t.runCall(ctx, batch[0], t.repeat(batch[0]))
 		return
@@ -107,17 +111,18 @@ func (t *turnRun) repeat(p *tool.Prepared) int {
 	return t.repeats.Before(turn.Sign(p.Use.Name, p.Use.Input))
 }
 
+func readyOf(p *tool.Prepared) ToolReady {
+	ready := ToolReady{ID: p.Use.ID, Name: p.Use.Name, Input: p.Use.Input}
+	if p.Plan != nil {
+		ready.Target, ready.Label = p.Plan.Target, cmp.Or(p.Plan.Label, p.Plan.Target)
+	}
+	return ready
+}
+
 // runCall runs one call and publishes what happens to it.
 func (t *turnRun) runCall(ctx context.Context, p *tool.Prepared, repeat int) *tool.CallResult {
 	id, log := p.Use.ID, t.a.s.log
-	ready := ToolReady{ID: id, Name: p.Use.Name, Input: p.Use.Input}
-	isCommand := false
-	if p.Plan != nil {
-		ready.Target, ready.Label = p.Plan.Target, cmp.Or(p.Plan.Label, p.Plan.Target)
-		isCommand = p.Plan.RunsCommands
-	}
-	log.publish(ready)
-	ctx, end := t.a.s.running.start(ctx, id, isCommand)
+	ctx, end := t.a.s.running.start(ctx, id, p.Plan != nil && p.Plan.RunsCommands)
 	defer end()
 	out := &outputs{log: log, id: id}
 	result := t.cfg.Pipeline.Run(ctx, p, repeat, tool.Observer{

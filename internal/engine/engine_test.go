@@ -69,6 +69,25 @@ func TestResultsKeepCallOrder(t *testing.T) {
 	if diff := cmp.Diff([]string{"1 seen a", "2 seen b", "3 seen c"}, got); diff != "" {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
+	// A surface hears of them in that order too, before the first has ended.
+	seen := b.s.Subscribe(0)
+	defer seen.Close()
+	var ready []string
+	for {
+		_, e, err := seen.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, ok := e.(ToolReady); ok {
+			ready = append(ready, r.ID)
+		}
+		if _, ok := e.(ToolEnded); ok {
+			break
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "2", "3"}, ready); diff != "" {
+		t.Errorf("calls told of (-want +got):\n%s", diff)
+	}
 }
 
 // Calls that change something run alone and in order, and each has its intent on
