@@ -189,11 +189,26 @@ func (it *interpreter) ask(ctx context.Context, token, code string, limit time.D
 func (it *interpreter) answered(a answered) *answer {
 	out := &answer{status: a.status, output: a.output}
 	if out.status == statusExit {
-		it.process.Kill() // where something of it does not end with it
-		<-it.ended
+		it.letEnd()
 		out.how = it.how()
 	}
 	return out
+}
+
+// exitTime is how long a program that says that it exits may take to do so.
+const exitTime = 2 * time.Second
+
+// letEnd waits for a program that is about to end by itself, so that how it ends is
+// its own doing, and kills what does not end with it.
+func (it *interpreter) letEnd() {
+	late := make(chan struct{})
+	defer it.clock.AfterFunc(exitTime, func() { close(late) })()
+	select {
+	case <-it.ended:
+	case <-late:
+		it.process.Kill()
+		<-it.ended
+	}
 }
 
 // gaveUp ends the program and tells what it has printed. An answer that came as it
