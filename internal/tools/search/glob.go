@@ -130,7 +130,7 @@ func (g *globber) visit(_ int, e *workspace.Entry) error {
 	}
 	info, err := e.Info()
 	if err != nil {
-		return nil //nolint:nilerr // it was removed meanwhile
+		return nil // it was removed meanwhile
 	}
 	match := found{showPath(p.Rel), info.ModTime}
 	g.mu.Lock()
