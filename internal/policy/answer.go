@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -59,6 +60,10 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 		e.remember(s, d)
 		return d
 	}
+	if why := badHunks(a, asked.Question); why != "" {
+		d.Reason = why
+		return d
+	}
 	// Between question and answer the mode may have changed, or a rule of another
 	// row may now refuse.
 	if again := s.decide(); again.Outcome == tool.Deny {
@@ -67,6 +72,7 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 	}
 	d.Outcome, d.Reason = tool.Allow, "the user allowed it"
 	d.Grant = tool.NewGrant(req.CallID)
+	d.Grant.Hunks = a.Hunks
 	e.forget(s)
 	e.reads.clear()
 	if a.Choice != tool.AnswerOnce && asked.Question.SessionRule != "" {
@@ -79,6 +85,24 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 		}
 	}
 	return d
+}
+
+// badHunks says why an answer's choice of hunks allows nothing; "" where it may.
+func badHunks(a tool.Answer, q *tool.Question) string {
+	switch {
+	case a.Hunks == nil:
+		return ""
+	case len(a.Hunks) == 0:
+		return "the user approved no part of the change"
+	case a.Choice != tool.AnswerOnce:
+		return "an answer for some hunks counts once, and was given for more"
+	}
+	for _, n := range a.Hunks {
+		if n < 1 || n > q.Hunks {
+			return fmt.Sprintf("the answer names hunk %d of a change that has %d to choose from", n, q.Hunks)
+		}
+	}
+	return ""
 }
 
 // keep adds what an answer allows for the session.

@@ -105,6 +105,9 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 	if hiddenTarget || hiddenPreview {
 		q.Warning = "It holds characters that do not show, or that change how others show. They stand here as <U+…>."
 	}
+	if s.plan.Hunks > 1 {
+		q.Hunks = s.plan.Hunks
+	}
 	if d.By == byProtected {
 		return q // such files are asked about every time
 	}

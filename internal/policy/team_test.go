@@ -49,3 +49,36 @@ func TestTeamThatCannotBeUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestHunks: an answer for some hunks allows these, once, and nothing that was not
+// there to choose from.
+func TestHunks(t *testing.T) {
+	for _, c := range []struct {
+		answer tool.Answer
+		want   tool.Outcome
+		reason string
+	}{
+		{tool.Answer{Choice: tool.AnswerOnce}, tool.Allow, ""},
+		{tool.Answer{Choice: tool.AnswerOnce, Hunks: []int{1, 3}}, tool.Allow, ""},
+		{tool.Answer{Choice: tool.AnswerOnce, Hunks: []int{}}, tool.Deny, "no part of the change"},
+		{tool.Answer{Choice: tool.AnswerOnce, Hunks: []int{4}}, tool.Deny, "names hunk 4"},
+		{tool.Answer{Choice: tool.AnswerOnce, Hunks: []int{0}}, tool.Deny, "names hunk 0"},
+		{tool.Answer{Choice: tool.AnswerSession, Hunks: []int{1}}, tool.Deny, "counts once"},
+		{tool.Answer{Choice: tool.AnswerDeny, Hunks: []int{1}}, tool.Deny, "the user said no"},
+	} {
+		e := newEngine(t, nil)
+		req := fileCall(e, "edit_file", "a.txt")
+		req.Plan.Hunks = 3
+		asked := e.Decide(req)
+		if asked.Outcome != tool.Ask || asked.Question.Hunks != 3 {
+			t.Fatalf("%+v", asked)
+		}
+		d := e.Resolve(req, asked, c.answer)
+		if d.Outcome != c.want || !strings.Contains(d.Reason, c.reason) {
+			t.Errorf("%+v: %s, %s", c.answer, d.Outcome, d.Reason)
+		}
+		if d.Outcome == tool.Allow && len(d.Grant.ApprovedHunks()) != len(c.answer.Hunks) {
+			t.Errorf("%+v: the grant is for %v", c.answer, d.Grant.ApprovedHunks())
+		}
+	}
+}

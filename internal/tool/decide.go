@@ -58,6 +58,8 @@ type CommandInfo struct {
 type Question struct {
 	// Kind says what the answer decides; the zero value is an approval.
 	Kind QuestionKind
+	// Hunks is how many hunks of Preview may be approved one by one; 0 for none.
+	Hunks int
 	// Options and Multiple (more than one may be picked) are a QuestionChoice's.
 	Options  []Option
 	Multiple bool
@@ -88,6 +90,9 @@ const (
 type Answer struct {
 	Choice  Choice
 	Comment string
+	// Hunks are the only hunks of Preview that may be written, counted from 1; they
+	// go with AnswerOnce. nil is all of them.
+	Hunks []int
 	// Picked counts from 0 among the question's Options; Text is the person's own
 	// words, or their plan. See the Choices of each QuestionKind.
 	Picked []int
@@ -115,8 +120,19 @@ type Grant struct {
 	// with configuration neutralised.
 	CommandEnv []string
 
+	// Hunks are the only hunks of the preview that may be written; nil is all.
+	Hunks []int
+
 	callID string
 	used   atomic.Bool
+}
+
+// ApprovedHunks are the only hunks that may be written, counted from 1; nil is all.
+func (g *Grant) ApprovedHunks() []int {
+	if g == nil {
+		return nil
+	}
+	return g.Hunks
 }
 
 // NewGrant makes a grant for one call id. Only package policy may call it; a

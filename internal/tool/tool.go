@@ -68,6 +68,9 @@ type Plan struct {
 	Label string
 	// Preview is what an approval shows in full: the command, or a unified diff.
 	Preview string
+	// Hunks is how many hunks of Preview may be approved one by one; 0 where the
+	// change is whole or nothing. The tool then keeps to Grant.ApprovedHunks.
+	Hunks   int
 	Effects Effects
 	// ReadOnly calls change nothing; Parallel ones may also run beside others;
 	// Alone ones are read-only but never share a batch.

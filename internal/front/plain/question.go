@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,6 +42,9 @@ func (q *question) keys() string {
 	case tool.QuestionApproval:
 	}
 	keys := "y"
+	if q.q.Hunks > 1 {
+		keys += "/h"
+	}
 	if q.q.SessionRule != "" {
 		keys += "/a"
 	}
@@ -148,6 +153,8 @@ func parseAnswer(text string, q *tool.Question) (tool.Answer, error) {
 		answer.Choice = tool.AnswerOnce
 	case "n", "no":
 		answer.Choice = tool.AnswerDeny
+	case "h":
+		return parseHunks(answer.Comment, q)
 	case "a":
 		if q.SessionRule == "" {
 			return answer, fmt.Errorf("this question has no answer for the session; %s", howToAnswer)
@@ -162,6 +169,41 @@ func parseAnswer(text string, q *tool.Question) (tool.Answer, error) {
 		return answer, fmt.Errorf("%q is no answer; %s", inShort(text), howToAnswer)
 	}
 	return answer, nil
+}
+
+// parseHunks reads the numbers of the hunks that are approved, and the comment
+// after them.
+func parseHunks(text string, q *tool.Question) (tool.Answer, error) {
+	answer := tool.Answer{Choice: tool.AnswerOnce, Hunks: []int{}}
+	if q.Hunks < 2 {
+		return answer, fmt.Errorf("this change has no parts to choose from; %s", howToAnswer)
+	}
+	list, comment, _ := strings.Cut(strings.TrimSpace(text), " ")
+	answer.Comment = strings.TrimSpace(comment)
+	for word := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > q.Hunks {
+			return answer, fmt.Errorf("%q is no hunk; write their numbers from 1 to %d with commas between them: h 1,%d", inShort(word), q.Hunks, q.Hunks)
+		}
+		if !slices.Contains(answer.Hunks, n) {
+			answer.Hunks = append(answer.Hunks, n)
+		}
+	}
+	return answer, nil
+}
+
+// numberedHunks counts the hunks of a diff in the lines that begin them; no other line
+// of a diff begins so.
+func numberedHunks(diff string) string {
+	all := strings.Split(diff, "\n")
+	n := 0
+	for i, line := range all {
+		if strings.HasPrefix(line, "@@") {
+			n++
+			all[i] = fmt.Sprintf("%s (hunk %d)", line, n)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 const howToAnswer = "begin with one of the letters shown, or stop the turn with Ctrl-C"
@@ -187,6 +229,9 @@ func said(q *tool.Question, answer *tool.Answer) string {
 	switch answer.Choice {
 	case tool.AnswerOnce:
 		text = "allowed once"
+		if answer.Hunks != nil {
+			text = fmt.Sprintf("allowed once, of the %d hunks only %s", q.Hunks, strings.Trim(fmt.Sprint(answer.Hunks), "[]"))
+		}
 	case tool.AnswerSession:
 		text = "allowed for this session: " + oneLine(q.SessionRule)
 	case tool.AnswerProject:
@@ -240,12 +285,18 @@ func (c *chat) showQuestion(q *tool.Question) {
 	} else if q.Target != "" && q.Target != preview && !strings.Contains(q.Title, q.Target) {
 		c.field("target", q.Target)
 	}
+	if q.Hunks > 1 {
+		preview = numberedHunks(preview)
+	}
 	c.quote(preview)
 	c.field("asked by", q.Agent)
 	c.field("where", q.Where)
 	c.field("why", q.Why)
 	c.warning(q)
 	c.wrapped(lines.Normal, "  y  ", "yes, once")
+	if q.Hunks > 1 {
+		c.wrapped(lines.Normal, "  h  ", "yes, but only these hunks: h 1,2")
+	}
 	if q.SessionRule != "" {
 		c.wrapped(lines.Normal, "  a  ", "yes, for this session; adds the rule "+oneLine(q.SessionRule))
 	}

@@ -16,7 +16,14 @@ const diffContext = 3
 // file. Only the surroundings of the edits are looked at, so that a small edit
 // of a large file costs little.
 func diff(oldName, newName, old string, edits []workspace.Edit) (string, error) {
+	text, _, err := diffHunks(oldName, newName, old, edits)
+	return text, err
+}
+
+// diffHunks also says in which hunk of the diff each edit stands, counted from 1.
+func diffHunks(oldName, newName, old string, edits []workspace.Edit) (string, []int, error) {
 	out := udiff.UnifiedDiff{From: oldName, To: newName}
+	var hunkOf []int
 	line, moved, at := 0, 0, 0 // lines before at, and how many more there are afterwards
 	for len(edits) > 0 {
 		start, end, n := surrounded(old, edits)
@@ -26,7 +33,10 @@ func diff(oldName, newName, old string, edits []workspace.Edit) (string, error) 
 		}
 		u, err := udiff.ToUnifiedDiff(oldName, newName, old[start:end], part, diffContext)
 		if err != nil {
-			return "", fmt.Errorf("make the diff of %s: %w", newName, err)
+			return "", nil, fmt.Errorf("make the diff of %s: %w", newName, err)
+		}
+		for _, e := range edits[:n] {
+			hunkOf = append(hunkOf, len(out.Hunks)+hunkAt(u.Hunks, 1+strings.Count(old[start:e.Start], "\n")))
 		}
 		line += strings.Count(old[at:start], "\n")
 		at = start
@@ -39,7 +49,16 @@ func diff(oldName, newName, old string, edits []workspace.Edit) (string, error) 
 		out.Hunks = append(out.Hunks, u.Hunks...)
 		edits = edits[n:]
 	}
-	return out.String(), nil
+	return out.String(), hunkOf, nil
+}
+
+// hunkAt is the number of the hunk that a line of the old text belongs to.
+func hunkAt(hunks []*udiff.Hunk, line int) int {
+	n := 1
+	for n < len(hunks) && hunks[n].FromLine <= line {
+		n++
+	}
+	return n
 }
 
 // grown is how many lines longer a hunk makes the text.

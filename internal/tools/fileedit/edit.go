@@ -39,6 +39,8 @@ type edited struct {
 	raw   []byte // afterwards
 	lf    string
 	diff  string
+	// hunkOf says in which hunk of diff each edit stands.
+	hunkOf []int
 	// replaced counts the places, where spans that touch count as one edit.
 	replaced int
 	// stale: the file differs from what was read of it.
@@ -61,7 +63,11 @@ func planReplacements(env *tool.Env, path string, list []replacement, numbered b
 		}
 		return fmt.Sprintf("Edited %s: %s at %s.", call.path.Rel, n, atLines(e.text.LF, at))
 	}
-	return call.plan(env, path)
+	plan, err := call.plan(env, path)
+	if err == nil && call.planned != nil {
+		plan.Hunks = call.planned.hunks()
+	}
+	return plan, err
 }
 
 func (call *editCall) plan(env *tool.Env, path string) (*tool.Plan, error) {
@@ -102,7 +108,7 @@ func (call *editCall) work(env *tool.Env, was *workspace.Contents) (*edited, err
 	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
 		return nil, fmt.Errorf("edit %s: %w", p.Rel, err)
 	}
-	e.diff, err = diff(p.Rel, p.Rel, e.text.LF, e.edits)
+	e.diff, e.hunkOf, err = diffHunks(p.Rel, p.Rel, e.text.LF, e.edits)
 	return e, err
 }
 
@@ -212,10 +218,13 @@ func runEdits(c *tool.Call) (*tool.Output, error) {
 		return nil, fmt.Errorf("%s may not be read, so it cannot be edited", p.Rel)
 	}
 	defer w.Lock(p)()
-	e := call.planned
+	e, rejected, err := call.approved(c.Grant.ApprovedHunks())
+	if err != nil {
+		return nil, err
+	}
 	done, err := w.Replace(p, e.was.Info, e.raw)
 	moved := false
-	if changed := (*workspace.ChangedError)(nil); errors.As(err, &changed) {
+	if changed := (*workspace.ChangedError)(nil); errors.As(err, &changed) && rejected == "" {
 		if e, done, err = call.writeChanged(c.Env); err != nil {
 			return nil, err
 		}
@@ -226,7 +235,7 @@ func runEdits(c *tool.Call) (*tool.Output, error) {
 	}
 	c.Env.Tracker.Edited(p.Real, e.was.Snapshot, done.Snapshot, e.lineEdits())
 	return &tool.Output{
-		Text:    call.report(e, e.stale || moved) + notes(done.Notes),
+		Text:    call.report(e, e.stale || moved) + rejected + notes(done.Notes),
 		Summary: changedLines(e.diff),
 		Diff:    e.diff,
 	}, nil
