@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"garuda/internal/testkit"
 )
 
 const editSchema = `{"type":"object","properties":{
@@ -107,6 +109,7 @@ func TestCheckIsStable(t *testing.T) {
 }
 
 func FuzzInput(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzInput.corpus")
 	f.Add(`{"path":"a","limit":"5"}`)
 	f.Add(`{"Path":null}`)
 	f.Add(`[`)

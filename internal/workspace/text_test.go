@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"garuda/internal/testkit"
 )
 
 // utf16Bytes writes text in UTF-16 with a mark.
@@ -236,6 +238,7 @@ func checkSplice(t failer, raw []byte, declared Encoding, edits []Edit) {
 }
 
 func FuzzSplice(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzSplice.corpus")
 	f.Add([]byte("a\r\nb\n\xff"), byte(0), 1, 2, "x\ny")
 	f.Add([]byte("\xff\xfea\x00\n\x00"), byte(0), 0, 1, "ä")
 	f.Add([]byte("\x83\\\x82\xf0a"), byte(ShiftJIS), 3, 4, "表")
@@ -252,6 +255,7 @@ func FuzzSplice(f *testing.F) {
 // FuzzDecode holds that reading loses nothing: what is decoded and encoded again
 // in its own style is the same file, when it has only one newline style.
 func FuzzDecode(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzDecode.corpus")
 	f.Add([]byte("a\r\nb"), byte(0))
 	f.Add([]byte("\xfe\xff\x00a"), byte(0))
 	f.Add([]byte("Gr\xf6\xdfe f\xfcr sp\xe4ter"), byte(0))

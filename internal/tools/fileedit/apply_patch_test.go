@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"garuda/internal/testkit"
 	"garuda/internal/tool"
 	"garuda/internal/workspace"
 )
@@ -241,6 +242,7 @@ func TestPatchRoundTrip(t *testing.T) {
 }
 
 func FuzzParsePatch(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzParsePatch.corpus")
 	f.Add("*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@ x\n a\n-b\n+c\n*** End of File\n*** End Patch", "a\nb\n")
 	f.Add("*** Begin Patch\n*** Add File: a\n+\n\n*** Delete File: b\n*** End Patch\n", "")
 	f.Fuzz(func(t *testing.T, patch, lf string) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"garuda/internal/testkit"
 	"garuda/internal/tool"
 	"garuda/internal/tools/fileread"
 )
@@ -280,6 +281,7 @@ func TestEditThroughLink(t *testing.T) {
 }
 
 func FuzzExplainMiss(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzExplainMiss.corpus")
 	f.Add("a\n\tb\n", "a\n  b")
 	f.Add("“x”\n", `1	"x"`)
 	f.Fuzz(func(t *testing.T, lf, old string) {

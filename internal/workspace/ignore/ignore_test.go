@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"garuda/internal/testkit"
 )
 
 // The comparison with git itself is in package workspace; these cases name the
@@ -93,6 +95,7 @@ func TestHostilePattern(t *testing.T) {
 }
 
 func FuzzMatch(f *testing.F) {
+	testkit.AddCorpus(f, "testdata/FuzzMatch.corpus")
 	f.Add("*.o\n!a[b-]/**/c\\", "a/b/c.o", true)
 	f.Add("a**/b/[[:x", "ab", false)
 	f.Fuzz(func(t *testing.T, list, path string, dir bool) {
