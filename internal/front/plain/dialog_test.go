@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 //	redraw           at the top: times are drawn anew
 //	prompt TEXT      at the top: the first prompt
 //	hold N           at the top: the model's step N waits until it is stopped
+//	held N           until the model is asked for its step N, which is held
 //	hang             at the top: the host's New waits until it is stopped
 //	wait TEXT        until the screen shows TEXT after what was waited for last
 //	type TEXT        a line and Enter
@@ -84,7 +85,7 @@ func TestDialogs(t *testing.T) {
 const screenMark = "-- screen --\n"
 
 func playDialog(t *testing.T, file, steps, model string) string {
-	d := &dialog{t: t, clock: testkit.NewClock(), interrupts: make(chan os.Signal)}
+	d := &dialog{t: t, held: map[string]chan struct{}{}, clock: testkit.NewClock(), interrupts: make(chan os.Signal)}
 	var scenario *script.Scenario
 	if model != "" {
 		var err error
@@ -114,7 +115,13 @@ func playDialog(t *testing.T, file, steps, model string) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			scenario.Steps[n-1].Wait = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+			held := make(chan struct{})
+			d.held[rest] = held
+			scenario.Steps[n-1].Wait = func(ctx context.Context) error {
+				close(held) // once: each step is asked for once
+				<-ctx.Done()
+				return ctx.Err()
+			}
 		default:
 			d.begin(scenario)
 			d.step(word, rest)
@@ -130,6 +137,7 @@ type dialog struct {
 	clock      *testkit.Clock
 	options    plain.Options
 	hang       bool
+	held       map[string]chan struct{}
 	host       *fakeHost
 	screen     recorder
 	in         *io.PipeWriter
@@ -223,6 +231,12 @@ func (d *dialog) step(word, rest string) {
 		case d.interrupts <- os.Interrupt:
 		case <-time.After(20 * time.Second):
 			d.t.Fatalf("Ctrl-C is not taken; the screen is\n%s", d.screen.text())
+		}
+	case "held":
+		select {
+		case <-d.held[rest]:
+		case <-time.After(20 * time.Second):
+			d.t.Fatalf("the model is not asked for step %s; the screen is\n%s", rest, d.screen.text())
 		}
 	case "eof":
 		d.in.Close()
