@@ -15,17 +15,18 @@ import (
 // inputSchema checks a call's arguments: lenient where it costs nothing, strict
 // where it matters.
 type inputSchema struct {
-	spec     *Spec
-	input    *object
+	spec *Spec
+	// Both are made with the first call: most tools of a session get none.
+	input    func() *object
 	resolved func() (*jsonschema.Resolved, error)
 }
 
 func newInputSchema(spec *Spec) (*inputSchema, error) {
-	top := parseProperty(spec.Schema, maxDepth)
-	if top.kind != "object" {
+	if top := parseProperty(spec.Schema, 1); top.kind != "object" {
 		return nil, fmt.Errorf("its schema is of type %q, want object", top.kind)
 	}
-	in := &inputSchema{spec: spec, input: top.object}
+	in := &inputSchema{spec: spec}
+	in.input = sync.OnceValue(func() *object { return parseProperty(spec.Schema, maxDepth).object })
 	in.resolved = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 		var s jsonschema.Schema
 		if err := json.Unmarshal(spec.Schema, &s); err != nil {
@@ -48,7 +49,7 @@ func (in *inputSchema) check(raw string) (json.RawMessage, error) {
 	if in.spec.Exact {
 		return json.RawMessage(raw), in.validate(fields)
 	}
-	canonical, changed, err := in.input.canonical(fields, in.spec.Name)
+	canonical, changed, err := in.input().canonical(fields, in.spec.Name)
 	if err != nil {
 		return nil, err
 	}

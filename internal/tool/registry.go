@@ -1,8 +1,8 @@
 package tool
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -10,6 +10,7 @@ import (
 // it was made.
 type Registry struct {
 	tools  []Tool
+	names  []string
 	byName map[string]Tool
 	inputs map[string]*inputSchema
 }
@@ -18,12 +19,10 @@ type Registry struct {
 // and a schema that is not an object are errors.
 func NewRegistry(tools ...Tool) (*Registry, error) {
 	r := &Registry{
-		tools:  slices.Clone(tools),
 		byName: make(map[string]Tool, len(tools)),
 		inputs: make(map[string]*inputSchema, len(tools)),
 	}
-	slices.SortFunc(r.tools, func(a, b Tool) int { return cmp.Compare(a.Spec().Name, b.Spec().Name) })
-	for _, t := range r.tools {
+	for _, t := range tools {
 		spec := t.Spec()
 		if _, twice := r.byName[spec.Name]; twice {
 			return nil, fmt.Errorf("register tools: two are named %s", spec.Name)
@@ -33,6 +32,10 @@ func NewRegistry(tools ...Tool) (*Registry, error) {
 			return nil, fmt.Errorf("register tool %s: %w", spec.Name, err)
 		}
 		r.byName[spec.Name], r.inputs[spec.Name] = t, in
+	}
+	r.names = slices.Sorted(maps.Keys(r.byName))
+	for _, name := range r.names {
+		r.tools = append(r.tools, r.byName[name])
 	}
 	return r, nil
 }
@@ -47,10 +50,4 @@ func (r *Registry) Lookup(name string) (Tool, bool) {
 }
 
 // Names lists the tools' names, sorted.
-func (r *Registry) Names() []string {
-	names := make([]string, len(r.tools))
-	for i, t := range r.tools {
-		names[i] = t.Spec().Name
-	}
-	return names
-}
+func (r *Registry) Names() []string { return slices.Clone(r.names) }
