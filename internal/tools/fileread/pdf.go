@@ -54,7 +54,7 @@ func (call *readCall) pdf(ctx context.Context, env *tool.Env, p workspace.Path, 
 		return nil, fmt.Errorf(`%s is a PDF document, which has pages and no lines: give pages, like "1-5", in place of offset and limit`, p.Rel)
 	}
 	asked := call.askedPages()
-	if env.Tracker.Shown(p.Real, asked, snap) {
+	if len(call.pages) < 2 && env.Tracker.Shown(p.Real, asked, snap) {
 		return &tool.Output{
 			Text:    fmt.Sprintf("[%s is unchanged, and these pages of it are above in the conversation, from an earlier read_file.]", p.Rel),
 			Summary: "unchanged",
@@ -87,7 +87,8 @@ func (call *readCall) pdf(ctx context.Context, env *tool.Env, p workspace.Path, 
 }
 
 // askedPages is the call's pages as the tracker remembers requests: below zero, so
-// that they are never taken for lines. Several ranges are remembered as none.
+// that they are never taken for lines. Several ranges are no request that it could
+// know again, and are always shown.
 func (call *readCall) askedPages() workspace.Lines {
 	switch len(call.pages) {
 	case 0:

@@ -65,6 +65,11 @@ func TestReadPDF(t *testing.T) {
 	if again := mustRun(t, env, readFile{}, args{"path": "long.pdf", "pages": "3"}); !strings.Contains(again, "unchanged") {
 		t.Errorf("the same pages again: %s", again)
 	}
+	for _, pages := range []string{"5,9", "6,8"} { // neither is in the conversation
+		if got := mustRun(t, env, readFile{}, args{"path": "long.pdf", "pages": pages}); !strings.Contains(got, "text "+pages[:1]) {
+			t.Errorf("pages %s: %s", pages, got)
+		}
+	}
 	many := mustRun(t, env, readManyFiles{}, args{"files": []args{{"path": "long.pdf", "pages": "7-8"}, {"path": "one.pdf", "pages": "9"}}})
 	if !strings.Contains(many, "===== long.pdf =====\n===== page 7 of 36 =====\ntext 7\n") || !strings.Contains(many, "[unreadable: one.pdf has 1 page; page 9 is past its end]") {
 		t.Errorf("read_many_files: %s", many)
