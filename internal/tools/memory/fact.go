@@ -43,6 +43,14 @@ func (f Fact) hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+func hashSet(facts []Fact) map[string]bool {
+	set := make(map[string]bool, len(facts))
+	for _, f := range facts {
+		set[f.hash()] = true
+	}
+	return set
+}
+
 // sameAs reports whether two facts say the same, letters, spaces and a last full
 // stop aside. Letters count in commands: ls -r is not ls -R.
 func (f Fact) sameAs(other Fact) bool {

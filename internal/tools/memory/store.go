@@ -129,7 +129,7 @@ func (s *Store) parse(file []byte) (lines []line, unusable int, err error) {
 		return nil, 0, err
 	}
 	for i := range lines {
-		lines[i].Trusted = trust.has(lines[i].Fact)
+		lines[i].Trusted = trust[lines[i].hash()]
 	}
 	return lines, unusable, nil
 }
@@ -309,11 +309,12 @@ func (s *Store) hit(ctx context.Context, found []Fact) (err error) {
 	}
 	before := readHits(folder)
 	after := hitsFile{Version: hitsVersion, Hits: map[string]int{}}
+	counted := hashSet(found)
 	lines, _ := parse(file)
 	for _, l := range lines { // what is gone is dropped
 		h := l.hash()
 		n := before[h]
-		if slices.ContainsFunc(found, func(f Fact) bool { return f.hash() == h }) {
+		if counted[h] {
 			n = min(n+1, maxHits)
 		}
 		if n > 0 {

@@ -30,21 +30,28 @@ type trustFile struct {
 	Facts []string `json:"facts"`
 }
 
-func (t *trustFile) has(f Fact) bool { return slices.Contains(t.Facts, f.hash()) }
-
-func (s *Store) readTrust() (*trustFile, error) {
+// readTrust gives the hashes of the facts that may be trusted.
+func (s *Store) readTrust() (map[string]bool, error) {
 	if s.o.Home == "" {
-		return &trustFile{}, nil
+		return nil, nil
 	}
 	folder, err := state.OpenPath(s.o.Home)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &trustFile{}, nil
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	return s.trustIn(folder)
+	t, err := s.trustIn(folder)
+	if err != nil {
+		return nil, err
+	}
+	set := make(map[string]bool, len(t.Facts))
+	for _, h := range t.Facts {
+		set[h] = true
+	}
+	return set, nil
 }
 
 func (s *Store) trustIn(folder *state.Folder) (*trustFile, error) {
@@ -67,12 +74,7 @@ func (s *Store) trustIn(folder *state.Folder) (*trustFile, error) {
 
 // Trust notes that the user has seen these facts and said yes to them.
 func (s *Store) Trust(ctx context.Context, facts []Fact) error {
-	return s.changeTrust(ctx, func(hashes []string) []string {
-		for _, f := range facts {
-			hashes = append(slices.DeleteFunc(hashes, func(h string) bool { return h == f.hash() }), f.hash())
-		}
-		return hashes[max(len(hashes)-maxTrusted, 0):]
-	})
+	return s.changeTrust(ctx, facts, true)
 }
 
 // distrust forgets them, so that a line that comes back by another way is asked about.
@@ -80,14 +82,12 @@ func (s *Store) distrust(ctx context.Context, facts []Fact) error {
 	if s.o.Home == "" {
 		return nil // nothing is trusted
 	}
-	return s.changeTrust(ctx, func(hashes []string) []string {
-		return slices.DeleteFunc(hashes, func(h string) bool {
-			return slices.ContainsFunc(facts, func(f Fact) bool { return f.hash() == h })
-		})
-	})
+	return s.changeTrust(ctx, facts, false)
 }
 
-func (s *Store) changeTrust(ctx context.Context, change func([]string) []string) (err error) {
+// changeTrust takes the facts out of what is noted, and puts those to be trusted at
+// its end.
+func (s *Store) changeTrust(ctx context.Context, facts []Fact, trusted bool) (err error) {
 	if s.o.Home == "" {
 		return errors.New("there is no home folder to note in which facts may be trusted")
 	}
@@ -105,7 +105,16 @@ func (s *Store) changeTrust(ctx context.Context, change func([]string) []string)
 	if err != nil {
 		return err
 	}
-	t.Version, t.Root, t.Facts = trustVersion, s.o.Root, change(t.Facts)
+	t.Version, t.Root = trustVersion, s.o.Root
+	given := hashSet(facts)
+	t.Facts = slices.DeleteFunc(t.Facts, func(h string) bool { return given[h] })
+	for _, f := range facts {
+		if h := f.hash(); trusted && given[h] {
+			delete(given, h) // each once
+			t.Facts = append(t.Facts, h)
+		}
+	}
+	t.Facts = t.Facts[max(len(t.Facts)-maxTrusted, 0):]
 	data, err := json.MarshalIndent(t, "", " ")
 	if err != nil {
 		return err
