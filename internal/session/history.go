@@ -198,21 +198,21 @@ func alike(a, b *core.Message) bool {
 
 func (h *History) switchModel(to string) {
 	if h.Model != "" && to != "" && to != h.Model {
-		h.Messages = WithoutThinking(h.Messages)
+		h.Messages = ForAnotherModel(h.Messages)
 	}
 	if to != "" {
 		h.Model = to
 	}
 }
 
-// WithoutThinking returns the conversation as another model may get it: without
-// thinking and without the bytes that the former model bound to its words and calls.
-// Messages that hold neither keep their address; an answer that was nothing but
-// thinking is left out.
+// WithoutThinking returns the conversation without thinking and without the bytes
+// that the model bound to its words and calls. Messages that hold neither keep their
+// address; an answer that was nothing but thinking is left out.
 func WithoutThinking(msgs []*core.Message) []*core.Message { return unbound(msgs, false) }
 
-// ForAnotherModel is WithoutThinking without the blocks that are a provider's own,
-// too: of the same format they would go to a model that did not make them.
+// ForAnotherModel returns the conversation as another model may get it: as
+// WithoutThinking does, and without the blocks that are a provider's own too. Of the
+// same format they would go to a model that did not make them.
 func ForAnotherModel(msgs []*core.Message) []*core.Message { return unbound(msgs, true) }
 
 func unbound(msgs []*core.Message, whole bool) []*core.Message {

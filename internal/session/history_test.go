@@ -130,7 +130,8 @@ func TestCitationsAfterRedaction(t *testing.T) {
 func TestThinkingBeforeAModelSwitch(t *testing.T) {
 	for name, change := range map[string]Record{"model": &Model{Model: "openai/b"}, "resume": &Resume{Model: "openai/b"}} {
 		f := newFixture(t)
-		f.write(t, testID, user("a"), answer(think("1"), core.Text("x")), change, user("b"), answer(think("2"), core.Text("y")))
+		own := core.Block{Type: core.BlockOpaque, Provider: "anthropic", Opaque: `{"type":"search"}`}
+		f.write(t, testID, user("a"), answer(think("1"), own, core.Text("x")), change, user("b"), answer(think("2"), core.Text("y")))
 		h := f.load(t, testID)
 		if got := h.Messages[1].Blocks; len(got) != 1 || h.Messages[3].Blocks[0].Type != core.BlockThinking || h.Model != "openai/b" {
 			t.Errorf("%s: %v, model %s", name, got, h.Model)

@@ -144,7 +144,7 @@ func (s *System) takeUpMode(h *session.History) (said []string, err error) {
 // takeUp prepares a history for the model that will go on with it.
 func (s *System) takeUp(h *session.History) *session.History {
 	if h.Model != s.model.Info().Spec {
-		h.Messages = session.WithoutThinking(h.Messages)
+		h.Messages = session.ForAnotherModel(h.Messages)
 	}
 	return h
 }
