@@ -55,10 +55,7 @@ func (call *readCall) pdf(ctx context.Context, env *tool.Env, p workspace.Path, 
 	}
 	asked := call.askedPages()
 	if len(call.pages) < 2 && env.Tracker.Shown(p.Real, asked, snap) {
-		return &tool.Output{
-			Text:    fmt.Sprintf("[%s is unchanged, and these pages of it are above in the conversation, from an earlier read_file.]", p.Rel),
-			Summary: "unchanged",
-		}, nil
+		return unchanged(p, "pages"), nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, pdfTime)
 	defer cancel()
@@ -69,14 +66,13 @@ func (call *readCall) pdf(ctx context.Context, env *tool.Env, p workspace.Path, 
 	if err != nil {
 		return nil, fmt.Errorf("%s is a PDF document that cannot be read: %w", p.Rel, err)
 	}
-	pages := within(call.pages, d.Pages())
-	switch {
-	case call.pages == nil && d.Pages() <= firstPages:
-		pages = within([]pageRange{{1, firstPages}}, d.Pages())
-	case call.pages == nil:
-		pages = within([]pageRange{{1, firstPages}}, firstPages)
-	case len(pages) == 0:
-		return nil, fmt.Errorf("%s has %s; page %d is past its end", p.Rel, counted(d.Pages(), "page", "pages"), call.pages[0].from)
+	ranges := call.pages
+	if ranges == nil {
+		ranges = []pageRange{{1, firstPages}}
+	}
+	pages := within(ranges, d.Pages())
+	if len(pages) == 0 {
+		return nil, fmt.Errorf("%s has %s; page %d is past its end", p.Rel, counted(d.Pages(), "page", "pages"), ranges[0].from)
 	}
 	s := &pdfSheet{d: d, path: p.Rel}
 	if err := s.show(pages); err != nil {

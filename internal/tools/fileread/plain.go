@@ -42,7 +42,7 @@ func (call *readCall) plain(ctx context.Context, env *tool.Env, w *workspace.Wor
 		return nil, err
 	}
 	if env.Tracker.Shown(p.Real, call.lines, f.Snapshot) {
-		return unchanged(p), nil
+		return unchanged(p, "lines"), nil
 	}
 	if s.total > 0 && call.lines.From > s.total {
 		return nil, fmt.Errorf("%s has %d lines; offset %d is past its end", p.Rel, s.total, call.lines.From)
@@ -54,10 +54,10 @@ func (call *readCall) plain(ctx context.Context, env *tool.Env, w *workspace.Wor
 	return page.output(p.Rel, workspace.Style{Newline: workspace.LF, Mostly: workspace.LF}, false, s.total), nil
 }
 
-// unchanged stands for lines that the conversation has already.
-func unchanged(p workspace.Path) *tool.Output {
+// unchanged stands for lines or pages that the conversation has already.
+func unchanged(p workspace.Path, what string) *tool.Output {
 	return &tool.Output{
-		Text:    fmt.Sprintf("[%s is unchanged, and these lines of it are above in the conversation, from an earlier read_file.]", p.Rel),
+		Text:    fmt.Sprintf("[%s is unchanged, and these %s of it are above in the conversation, from an earlier read_file.]", p.Rel, what),
 		Summary: "unchanged",
 	}
 }
@@ -73,7 +73,7 @@ type plainScan struct {
 func (s *plainScan) read(ctx context.Context, f io.Reader) (bool, error) {
 	buf := make([]byte, plainPart)
 	have := 0 // bytes of a character that goes on in the next part
-	number, first, size := 1, true, 0
+	number, size := 1, 0
 	ended := true // the last byte was a newline
 	for {
 		n, err := f.Read(buf[have:])
@@ -84,11 +84,10 @@ func (s *plainScan) read(ctx context.Context, f io.Reader) (bool, error) {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		if first && n > 0 {
+		if size == 0 && n > 0 {
 			if _, mark := workspace.MarkOf(part); mark > 0 || workspace.IsBinary(part) || pdf.Is(part) || picture.MediaType(part) != "" {
 				return false, nil
 			}
-			first = false
 		}
 		if size += n; size > workspace.MaxWhole {
 			return false, nil

@@ -159,7 +159,7 @@ func (call *readCall) read(ctx context.Context, env *tool.Env, w *workspace.Work
 		return nil, binaryError(p, c.Raw, int64(len(c.Raw)))
 	}
 	if env.Tracker.Shown(p.Real, call.lines, c.Snapshot) {
-		return unchanged(p), nil
+		return unchanged(p, "lines"), nil
 	}
 	if isPicture {
 		return call.image(env, p, c)

@@ -33,7 +33,7 @@ func (call *readCall) window(ctx context.Context, env *tool.Env, w *workspace.Wo
 		return nil, fmt.Errorf("%s has %s, and files of more than %s are read in parts: give offset and limit, or find the place with grep",
 			p.Rel, Size(f.Info.Size), Size(workspace.MaxWhole))
 	case env.Tracker.Shown(p.Real, call.lines, f.Snapshot):
-		return unchanged(p), nil
+		return unchanged(p, "lines"), nil
 	}
 	pg := newPage(call.lines, call.lines.To)
 	total, broken, err := pg.stream(ctx, text)
