@@ -35,7 +35,7 @@ func (call *readCall) largePDF(ctx context.Context, env *tool.Env, w *workspace.
 		return nil, fmt.Errorf("read %s: %w", p.Rel, err)
 	}
 	if !pdf.Is(head[:n]) {
-		return nil, nil //nolint:nilnil // it is no PDF, which is no error
+		return nil, nil
 	}
 	rest, err := io.ReadAll(io.LimitReader(f, maxPDF))
 	switch {

@@ -3,7 +3,6 @@ package fileread
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -38,8 +37,11 @@ func (call *readCall) plain(ctx context.Context, env *tool.Env, w *workspace.Wor
 	}
 	defer f.Close()
 	s := plainScan{lines: call.lines}
-	if ok, err := s.read(ctx, f); err != nil || !ok {
-		return nil, err
+	switch ok, err := s.read(ctx, f); {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", p.Rel, err)
+	case !ok:
+		return nil, nil
 	}
 	if env.Tracker.Shown(p.Real, call.lines, f.Snapshot) {
 		return unchanged(p, "lines"), nil
@@ -79,7 +81,7 @@ func (s *plainScan) read(ctx context.Context, f io.Reader) (bool, error) {
 		n, err := f.Read(buf[have:])
 		part := buf[:have+n]
 		if err != nil && !errors.Is(err, io.EOF) {
-			return false, fmt.Errorf("read the file: %w", err)
+			return false, err
 		}
 		if ctx.Err() != nil {
 			return false, ctx.Err()
@@ -152,21 +154,5 @@ func unfinished(part []byte) int {
 
 // plainText: UTF-8 without CR.
 func plainText(part []byte) bool {
-	return bytes.IndexByte(part, '\r') < 0 && (isASCII(part) || utf8.Valid(part))
-}
-
-func isASCII(b []byte) bool {
-	const high = 0x8080808080808080
-	for len(b) >= 32 {
-		if (binary.NativeEndian.Uint64(b)|binary.NativeEndian.Uint64(b[8:])|binary.NativeEndian.Uint64(b[16:])|binary.NativeEndian.Uint64(b[24:]))&high != 0 {
-			return false
-		}
-		b = b[32:]
-	}
-	for _, c := range b {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
+	return bytes.IndexByte(part, '\r') < 0 && utf8.Valid(part)
 }
