@@ -472,6 +472,50 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
+// TestVerifyWhileItIsWritten: a log that others write just now, and one that they
+// begin, is whole.
+func TestVerifyWhileItIsWritten(t *testing.T) {
+	o := options(t)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for _, many := range []struct{ logs, lines int }{{100, 1}, {1, 1_000_000}} { // new ones, and always the same
+		wg.Go(func() {
+			for range many.logs {
+				l := New(o)
+				for range many.lines {
+					select {
+					case <-stop:
+						l.Close()
+						return
+					default:
+					}
+					if err := l.Append(line("x")); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+				l.Close()
+			}
+		})
+	}
+	for range 15 {
+		got := verify(t, o)
+		for _, note := range got.Notes { // a line may be there before its checkpoint
+			if !strings.HasSuffix(note, "has no checkpoint: lines that were cut from its end would not show") {
+				t.Error(note)
+			}
+		}
+		if !got.OK() {
+			t.Fatalf("%+v", got.Broken)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	if got := verify(t, o); !got.OK() || len(got.Notes) > 0 {
+		t.Errorf("%+v %+v", got.Broken, got.Notes)
+	}
+}
+
 // TestHalfALine: where the disk takes half a line, the log holds none of it.
 func TestHalfALine(t *testing.T) {
 	o := options(t)

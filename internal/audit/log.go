@@ -4,10 +4,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,8 +58,9 @@ type Log struct {
 
 	mu     sync.Mutex
 	folder *state.Folder
-	// checkpoints is nil where none are kept.
+	// checkpoints is nil where none are kept; end is the one of this log.
 	checkpoints *state.Folder
+	end         checkpoint
 	file        *os.File
 	name        string
 	size        int64
@@ -147,6 +146,7 @@ func (l *Log) ready() error {
 		l.close()
 		return err
 	}
+	l.end = checkpoint{folder: l.checkpoints, name: l.name + ".json"}
 	l.size, l.seq, l.prev = 0, 0, firstPrev
 	if l.o.Mandatory {
 		// Lines that are on the disk are of no use without the file's name.
@@ -221,31 +221,19 @@ func (l *Log) write(data []byte) error {
 	return err
 }
 
-// mark is the file format of a checkpoint.
-type mark struct {
-	Seq  int64  `json:"seq"`
-	Hash string `json:"hash"`
-}
-
+// checkpoint keeps the end of the log beside it.
 func (l *Log) checkpoint() error {
-	data, err := json.Marshal(mark{Seq: l.seq, Hash: l.prev})
-	if err != nil {
-		return err
-	}
-	if l.checkpoints.Stands() {
-		err = l.checkpoints.Replace(l.name+".json", append(data, '\n'), l.o.Mandatory)
-		if !errors.Is(err, fs.ErrNotExist) {
+	if !l.checkpoints.Stands() { // somebody moved or removed the folder
+		again, err := l.folder.MakeSub(checkpointsName)
+		if err != nil {
 			return err
 		}
+		l.end.close()
+		l.checkpoints.Close()
+		l.checkpoints = again
+		l.end = checkpoint{folder: again, name: l.end.name}
 	}
-	// Somebody moved or removed the folder.
-	again, err := l.folder.MakeSub(checkpointsName)
-	if err != nil {
-		return err
-	}
-	l.checkpoints.Close()
-	l.checkpoints = again
-	return again.Replace(l.name+".json", append(data, '\n'), l.o.Mandatory)
+	return l.end.put(mark{Seq: l.seq, Hash: l.prev}, l.o.Mandatory)
 }
 
 // Close gives the files back. Nothing can be lost by it.
@@ -259,6 +247,7 @@ func (l *Log) close() {
 	if l.file != nil {
 		_ = l.file.Close() // every line was written by itself
 	}
+	l.end.close()
 	for _, f := range []*state.Folder{l.folder, l.checkpoints} {
 		if f != nil {
 			f.Close()

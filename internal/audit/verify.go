@@ -1,14 +1,11 @@
 package audit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
-
-	"garuda/internal/state"
 )
 
 // Report is what a check of a project's logs found.
@@ -34,17 +31,27 @@ func (r *Report) note(format string, args ...any) {
 // The error is for a folder that cannot be listed: nothing is known then.
 func (r *Reader) Verify() (*Report, error) {
 	report := &Report{}
-	names, err := r.files()
+	// The checkpoints come before the logs: those that are written just now may
+	// have gone on since, and none may seem to be without its log.
+	marks, err := r.marks()
 	if err != nil {
 		return nil, fmt.Errorf("check the audit log: %w", err)
 	}
-	marks, err := r.marks()
+	names, err := r.files()
 	if err != nil {
 		return nil, fmt.Errorf("check the audit log: %w", err)
 	}
 	for _, name := range names {
 		report.Files++
-		r.verifyFile(report, name, marks[name])
+		mark := marks[name]
+		if mark == nil { // the log may have been begun meanwhile
+			again, err := r.marks()
+			if err != nil {
+				return nil, fmt.Errorf("check the audit log: %w", err)
+			}
+			mark = again[name]
+		}
+		r.verifyFile(report, name, mark)
 		delete(marks, name)
 	}
 	for name := range marks {
@@ -52,6 +59,8 @@ func (r *Reader) Verify() (*Report, error) {
 	}
 	return report, nil
 }
+
+var errNoLine = errors.New("it names no line")
 
 // found is a checkpoint as it was read.
 type found struct {
@@ -81,19 +90,6 @@ func (r *Reader) marks() (map[string]*found, error) {
 		out[strings.TrimSuffix(name, ".json")] = readMark(folder, name)
 	}
 	return out, nil
-}
-
-func readMark(folder *state.Folder, name string) *found {
-	f := &found{}
-	data, err := folder.ReadFile(name)
-	if err == nil {
-		err = json.Unmarshal(data, &f.mark)
-	}
-	if err == nil && (f.mark.Seq < 1 || len(f.mark.Hash) != len(firstPrev)) {
-		err = errors.New("it names no line")
-	}
-	f.err = err
-	return f
 }
 
 // verifyFile follows one log's chain.

@@ -57,6 +57,9 @@ func (f *Folder) OpenAppend(name string) (*os.File, error) {
 	return f.open(name, os.O_RDWR|os.O_APPEND)
 }
 
+// OpenUpdate opens a regular file for reading and writing in place.
+func (f *Folder) OpenUpdate(name string) (*os.File, error) { return f.open(name, os.O_RDWR) }
+
 // Create makes a file for appending; fs.ErrExist when there is one.
 func (f *Folder) Create(name string) (*os.File, error) {
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, fileMode)
