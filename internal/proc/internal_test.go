@@ -4,6 +4,8 @@ package proc
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -37,17 +39,10 @@ func TestAStartThatTakesTooLongIsAnErrorAndLeavesNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.starting.Unlock()
-	// The process comes late, and is ended by whoever waited for it.
-	for range 1000 {
-		s.mu.Lock()
-		left := len(s.live)
-		s.mu.Unlock()
-		if left == 0 {
-			break
-		}
-		if err := core.SystemClock.Sleep(t.Context(), 5*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
+	// The process comes late, and is ended by whoever waited for it; the end of all
+	// commands comes after that.
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
 	}
 	if _, err := os.Stat(mark + "/ran"); err == nil {
 		t.Error("the abandoned command ran to its end")
@@ -55,7 +50,83 @@ func TestAStartThatTakesTooLongIsAnErrorAndLeavesNothing(t *testing.T) {
 	if len(s.byPid) != 0 || len(s.live) != 0 || len(s.open) != 0 {
 		t.Errorf("still kept: %v %v %v", s.byPid, s.live, s.open)
 	}
-	if err := s.Close(context.Background()); err != nil {
+}
+
+// graceless ends at once the time that an end is given, and no other.
+type graceless struct{ core.Clock }
+
+func (c graceless) AfterFunc(d time.Duration, f func()) func() bool {
+	if d == grace {
+		d = 0
+	}
+	return c.Clock.AfterFunc(d, f)
+}
+
+func TestAnInterruptDoesNotWaitForASystemThatStartsNothing(t *testing.T) {
+	s, err := New(Options{Clock: graceless{core.SystemClock}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.starting.Lock() // a fork cannot happen while this is held
+	time.AfterFunc(10*time.Millisecond, cancel)
+	_, err = s.NewGroup().Run(ctx, &sandbox.Command{Argv: []string{"/bin/sh", "-c", "exit"}, Dir: t.TempDir()})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if err := s.Close(ctx); err == nil || !strings.Contains(err.Error(), "one that is still being started") {
+		t.Errorf("Close: %v", err)
+	}
+	s.starting.Unlock()
+	if err := s.Close(context.Background()); err != nil || len(s.open) != 0 {
+		t.Errorf("%v; still kept: %v", err, s.open)
+	}
+}
+
+// A command runs before its start is over. An interrupt in that moment gives it the
+// time to clean up, and leaves nothing of it.
+func TestAnInterruptOfACommandThatHasJustStarted(t *testing.T) {
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, records, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	// Who records the process waits until somebody reads.
+	s.ledger = &ledger{dir: t.TempDir(), file: records}
+	if err := records.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := records.Write(make([]byte, 4<<20)); err == nil {
+		t.Fatalf("a pipe took %d bytes", n)
+	}
+	if err := records.SetWriteDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(10*time.Second, cancel)
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(dir + "/up"); err == nil {
+				cancel()
+			}
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(100 * time.Millisecond) // so that the end of ctx is noticed first
+		_, _ = io.Copy(io.Discard, held)
+	}()
+	res, err := s.NewGroup().Run(ctx, &sandbox.Command{
+		Argv: []string{"/bin/sh", "-c", "trap 'exit 5' TERM; echo > up; while :; do sleep 0.05; done"},
+		Dir:  dir, Env: []string{"PATH=" + os.Getenv("PATH")},
+	})
+	if err != nil || !res.Interrupted || res.ExitCode != 5 {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -108,24 +109,39 @@ func (g *Group) launch(ctx context.Context, cmd *sandbox.Command, files []*os.Fi
 		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
 	}
 	started := make(chan error, 1)
-	limit, stopLimit := g.sup.after(startLimit)
-	defer stopLimit()
 	go p.host(path, cmd, files, started)
-	select {
-	case err = <-started:
-	case <-limit:
-		err = p.abandon(started, fmt.Errorf("the system gave no process within %v; the program or its folder may lie on a disk that does not answer", startLimit))
-	case <-ctx.Done():
-		err = p.abandon(started, context.Cause(ctx))
-	}
-	if err != nil {
-		g.sup.finished(p)
+	if err := p.awaitStart(ctx, started); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
 	}
 	return p, nil
 }
 
-// abandon gives up a start that takes too long, unless it succeeded meanwhile.
+// awaitStart waits until there is a process. When ctx ends meanwhile, the process
+// may be there already and do what it was told to; so it is waited for as long as a
+// command's end would be, and then ended like any other.
+func (p *Process) awaitStart(ctx context.Context, started <-chan error) error {
+	limit, stopLimit := p.sup.after(startLimit)
+	defer stopLimit()
+	select {
+	case err := <-started:
+		return err
+	case <-limit:
+		return p.abandon(started, fmt.Errorf("the system gave no process within %v; the program or its folder may lie on a disk that does not answer", startLimit))
+	case <-ctx.Done():
+	}
+	late, stopLate := p.sup.after(grace)
+	defer stopLate()
+	select {
+	case err := <-started:
+		return err
+	case <-limit:
+	case <-late:
+	}
+	return p.abandon(started, context.Cause(ctx))
+}
+
+// abandon gives up a start that takes too long, unless it succeeded meanwhile. What
+// comes of it all the same is ended by its host, and a shutdown waits for that.
 func (p *Process) abandon(started <-chan error, why error) error {
 	if !p.claimed.CompareAndSwap(0, claimAbandoned) {
 		return <-started
@@ -142,6 +158,7 @@ func (p *Process) host(path string, cmd *sandbox.Command, files []*os.File, star
 	closeAll(files)
 	if err != nil {
 		p.sup.delist(p)
+		p.sup.finished(p)
 		started <- err
 		return
 	}
@@ -154,9 +171,8 @@ func (p *Process) host(path string, cmd *sandbox.Command, files []*os.File, star
 	p.awaitExit()
 	close(p.exited)
 	if abandoned {
-		p.endRest(p.sup.clock.Now())
-		p.reap()
-		p.sup.delist(p)
+		p.reapLate()
+		p.sup.finished(p)
 	}
 }
 
@@ -295,11 +311,15 @@ func (p *Process) reapLate() {
 	p.sup.delist(p)
 }
 
-// killNow sends KILL to the command and what it started, without waiting.
-func (p *Process) killNow() {
-	if p.claimed.Load() == claimStarted {
-		p.signal(kill)
+// killNow sends KILL to the command and what it started, without waiting, and
+// names it. What the system is still starting has no number yet: whoever starts
+// it ends it.
+func (p *Process) killNow() string {
+	if p.claimed.Load() != claimStarted {
+		return "one that is still being started"
 	}
+	p.signal(kill)
+	return strconv.Itoa(p.pid)
 }
 
 func closeAll(files []*os.File) {

@@ -157,8 +157,7 @@ func (s *Supervisor) shutdown(ctx context.Context, mine func(*Process) bool) err
 			continue
 		case <-ctx.Done():
 		}
-		p.killNow()
-		left = append(left, strconv.Itoa(p.pid))
+		left = append(left, p.killNow())
 	}
 	s.endStrays()
 	if len(left) > 0 {
