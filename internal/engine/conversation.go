@@ -28,16 +28,17 @@ type conversation struct {
 	checked int
 }
 
-// fits reports whether no image came among the first n messages since it was looked.
-func (c *conversation) fits(n int) bool {
-	for _, m := range c.messages[min(c.checked, n):n] {
-		for i := range m.Blocks {
-			if b := &m.Blocks[i]; b.Type == core.BlockImage || slices.ContainsFunc(b.Content, func(b core.Block) bool { return b.Type == core.BlockImage }) {
+// fits reports whether no image came since it was looked.
+func (c *conversation) fits() bool {
+	isImage := func(b core.Block) bool { return b.Type == core.BlockImage }
+	for _, m := range c.messages[c.checked:] {
+		for _, b := range m.Blocks {
+			if isImage(b) || slices.ContainsFunc(b.Content, isImage) {
 				return false
 			}
 		}
 	}
-	c.checked = n
+	c.checked = len(c.messages)
 	return true
 }
 
@@ -58,6 +59,9 @@ func (c *conversation) append(m *core.Message) (unseen int) {
 // their own: some servers count from zero with each answer, others give none but
 // one, and some providers refuse a conversation in which an id means two calls.
 func (c *conversation) renameCalls(m *core.Message) {
+	if len(m.ToolUses()) == 0 {
+		return
+	}
 	used := map[string]bool{}
 	for _, earlier := range c.messages {
 		if earlier.Role != core.RoleAssistant {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -93,20 +92,17 @@ func (p *pending) take() []core.Block {
 		out = append(out, n.block)
 	}
 	if p.lost > 0 {
+		were := " were"
+		if p.lost == 1 {
+			were = " was"
+		}
 		out = append(out, core.Block{
 			Type: core.BlockText, Note: noteLost,
-			Text: fmt.Sprintf("<garuda_note>%s left out, as too many waited. process_manager shows how things stand.</garuda_note>", were(p.lost, "more note")),
+			Text: "<garuda_note>" + count(p.lost, "more note") + were + " left out, as too many waited. process_manager shows how things stand.</garuda_note>",
 		})
 	}
 	p.notes, p.lost = nil, 0
 	return out
-}
-
-func were(n int, what string) string {
-	if n == 1 {
-		return "1 " + what + " was"
-	}
-	return fmt.Sprintf("%d %ss were", n, what)
 }
 
 // freshen drops what the model knows by now; the lock is held.

@@ -101,7 +101,7 @@ func (t *turnRun) capOutput(e *llm.Error) bool {
 // they cost a request.
 func (t *turnRun) leaveUnfit() {
 	conv := &t.a.conv
-	if conv.fits(len(conv.messages)) || conv.blind {
+	if conv.fits() || conv.blind {
 		return
 	}
 	c, why := compact.Unfit(conv.messages, llm.Pictures(t.cfg.Model.Info()))
