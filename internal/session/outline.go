@@ -75,17 +75,20 @@ func (o *Outline) call(c *CallInfo) {
 	if c.Todos != nil {
 		o.Todos = c.Todos
 	}
+	if len(c.Files) == 0 {
+		return
+	}
+	files := slices.Clone(o.Files) // a copy may have been given out
 	for _, path := range c.Files {
 		f := FileChanges{Path: path}
-		files := slices.Clone(o.Files) // a copy may have been given out
 		if i := slices.IndexFunc(files, func(f FileChanges) bool { return f.Path == path }); i >= 0 {
 			f = files[i]
 			files = slices.Delete(files, i, i+1)
 		}
 		f.Calls++
 		files = append(files, f)
-		o.Files = files[max(len(files)-maxFiles, 0):]
 	}
+	o.Files = files[max(len(files)-maxFiles, 0):]
 }
 
 // ownWords is what the user wrote, without notes and attachments.
