@@ -131,20 +131,22 @@ func (s *search) matching(query string, limit int) (*result, error) {
 // score is how well the words describe the tool; 0 where none does, or where its
 // name lacks a required one.
 func (e *entry) score(wanted, required []string) int {
+	lower := strings.ToLower(e.name)
 	for _, w := range required {
-		if !strings.Contains(strings.ToLower(e.name), w) {
+		if !strings.Contains(lower, w) {
 			return 0
 		}
 	}
+	inName, inText := words(e.name), append(words(e.spec.Description), fieldWords(e.spec.Schema)...)
 	score := 0
 	for _, w := range wanted {
 		switch {
-		case slices.Contains(e.inName, w):
+		case slices.Contains(inName, w):
 			score += wordOfName
 		case saysNothing(w):
-		case strings.Contains(strings.ToLower(e.name), w):
+		case strings.Contains(lower, w):
 			score += partOfName
-		case slices.Contains(e.all, w):
+		case slices.Contains(inText, w):
 			score += wordOfText
 		}
 	}

@@ -41,10 +41,11 @@ type search struct {
 	tools []entry
 }
 
-// entry is one tool as a search sees it.
+// entry is one tool as a search sees it. Its words are taken apart when something is
+// searched for: most sessions never do.
 type entry struct {
-	name, line  string
-	inName, all []string
+	name, line string
+	spec       *tool.Spec
 }
 
 // New returns tool_search over these tools, which its description names, each
@@ -55,8 +56,7 @@ func New(deferred []*tool.Spec) tool.Tool {
 	text.WriteString(strings.TrimSpace(description))
 	sorted := slices.SortedFunc(slices.Values(deferred), func(a, b *tool.Spec) int { return strings.Compare(a.Name, b.Name) })
 	for _, d := range sorted {
-		e := entry{name: d.Name, line: oneLine(d.Description), inName: words(d.Name)}
-		e.all = append(words(d.Description), fieldWords(d.Schema)...)
+		e := entry{name: d.Name, line: oneLine(d.Description), spec: d}
 		s.tools = append(s.tools, e)
 		text.WriteString("\n" + e.String())
 	}
