@@ -10,6 +10,7 @@ import (
 
 	"garuda/internal/config"
 	"garuda/internal/engine/prompt"
+	"garuda/internal/front/lines"
 	"garuda/internal/front/plain"
 	"garuda/internal/tool"
 	"garuda/internal/tools/brief"
@@ -104,20 +105,13 @@ func (s *System) remembered() (facts []prompt.Fact, said []string) {
 	}
 	if n := len(m.Foreign()); n > 0 {
 		said = append(said, fmt.Sprintf("%s holds %s that Garuda did not write on this machine; left out until you say yes (/memory in the chat)",
-			s.memory.Path(), lines(n, "fact")))
+			s.memory.Path(), lines.Count(n, "fact")))
 	}
 	if m.Unusable > 0 {
 		said = append(said, fmt.Sprintf("%s holds %s that cannot be used: longer than %d characters, with hidden characters, or too many",
-			s.memory.Path(), lines(m.Unusable, "line"), memory.MaxText))
+			s.memory.Path(), lines.Count(m.Unusable, "line"), memory.MaxText))
 	}
 	return facts, said
-}
-
-func lines(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // Memory is what the project's memory holds, the oldest first.
