@@ -62,3 +62,16 @@ func isBadByte(s string) bool {
 	_, size := utf8.DecodeRuneInString(s)
 	return size == 1
 }
+
+// WholeAtEnd drops a character that was cut at the end of b.
+func WholeAtEnd(b []byte) []byte {
+	for i := len(b) - 1; i >= max(len(b)-utf8.UTFMax, 0); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+
+	"garuda/internal/core"
 )
 
 // CharsetOf tells the charset of a file from its beginning, of which the first
@@ -17,13 +19,8 @@ func CharsetOf(head []byte) (enc Encoding, mark int) {
 	cut := len(head) >= binaryHead
 	head = head[:min(len(head), binaryHead)]
 	whole := head
-	for i := len(head) - 1; cut && i >= max(0, len(head)-utf8.UTFMax); i-- {
-		if utf8.RuneStart(head[i]) {
-			if !utf8.FullRune(head[i:]) {
-				whole = head[:i]
-			}
-			break
-		}
+	if cut {
+		whole = core.WholeAtEnd(head)
 	}
 	if utf8.Valid(whole) {
 		return UTF8, 0

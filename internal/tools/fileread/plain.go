@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"garuda/internal/core"
 	"garuda/internal/pdf"
 	"garuda/internal/picture"
 	"garuda/internal/tool"
@@ -96,7 +97,7 @@ func (s *plainScan) read(ctx context.Context, f io.Reader) (bool, error) {
 		}
 		text := part
 		if n > 0 {
-			text = part[:len(part)-unfinished(part)]
+			text = core.WholeAtEnd(part)
 		}
 		if !plainText(text) {
 			return false, nil
@@ -137,19 +138,6 @@ func (s *plainScan) keep(part []byte, line int) (next int) {
 	}
 	s.kept = append(s.kept, part[:end]...)
 	return next
-}
-
-// unfinished is how many bytes at the end begin a character that may go on.
-func unfinished(part []byte) int {
-	for n := 1; n <= min(utf8.UTFMax, len(part)); n++ {
-		if c := part[len(part)-n]; utf8.RuneStart(c) {
-			if c >= utf8.RuneSelf && !utf8.FullRune(part[len(part)-n:]) {
-				return n
-			}
-			return 0
-		}
-	}
-	return 0
 }
 
 // plainText: UTF-8 without CR.

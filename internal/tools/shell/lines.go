@@ -1,6 +1,10 @@
 package shell
 
-import "bytes"
+import (
+	"bytes"
+
+	"garuda/internal/core"
+)
 
 const (
 	// maxLines is how many of a command's newest lines monitor can still look at,
@@ -71,7 +75,7 @@ func (s *splitter) grow(b []byte) {
 }
 
 func (s *splitter) end() {
-	s.log.add(readable(wholeAtEnd(s.part)))
+	s.log.add(readable(core.WholeAtEnd(s.part)))
 	s.part = s.part[:0]
 }
 

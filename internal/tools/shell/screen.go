@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"garuda/internal/core"
 	"garuda/internal/sandbox"
 )
 
@@ -287,7 +288,7 @@ func (s *Screen) shown() (head, tail string, cut int64) {
 	got := s.kept.Captured()
 	h, t := got.Head, got.Tail
 	if got.Total > int64(len(h)+len(t)) {
-		h, t = wholeAtEnd(h), wholeAtStart(t)
+		h, t = core.WholeAtEnd(h), wholeAtStart(t)
 	}
 	return readable(h), readable(t), got.Total - int64(len(h)+len(t))
 }
@@ -300,19 +301,6 @@ func (s *Screen) peek() (kept sandbox.Captured, unfinished []byte) {
 		return kept, []byte(string(s.cells))
 	}
 	return kept, bytes.Clone(s.line)
-}
-
-// wholeAtEnd drops a character that was cut at the end of b.
-func wholeAtEnd(b []byte) []byte {
-	for i := len(b) - 1; i >= max(len(b)-utf8.UTFMax, 0); i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return b[:i]
-			}
-			break
-		}
-	}
-	return b
 }
 
 // wholeAtStart drops the rest of a character that was cut at the start of b.
