@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -35,14 +36,14 @@ func (p *Pipeline) write(line audit.Line) error {
 	return nil
 }
 
+// auditTarget is what every line of a call names.
+func auditTarget(p *Plan) string { return cmp.Or(p.Target, p.Label) }
+
 // auditDecision writes what was decided, before anything runs.
 func (p *Pipeline) auditDecision(req *DecisionRequest, d *Decision, choice Choice) error {
 	line := audit.Line{
-		ID: req.CallID, Tool: req.Tool, Target: req.Plan.Target, Allowed: d.Outcome == Allow,
+		ID: req.CallID, Tool: req.Tool, Target: auditTarget(req.Plan), Allowed: d.Outcome == Allow,
 		Reason: d.Reason, UserChoice: string(choice),
-	}
-	if line.Target == "" {
-		line.Target = req.Plan.Label
 	}
 	line.Decision = audit.Decided(line.Allowed, d.By)
 	line.Risk = line.Decision.Risk()
@@ -60,7 +61,7 @@ func (p *Pipeline) auditDecision(req *DecisionRequest, d *Decision, choice Choic
 func (p *Pipeline) auditGivenUp(req *DecisionRequest, cause error) {
 	// Nothing runs, so there is nothing that a missing line could hold up.
 	_ = p.write(audit.Line{
-		ID: req.CallID, Tool: req.Tool, Target: req.Plan.Target, Decision: audit.DenyUser, Risk: audit.DenyUser.Risk(),
+		ID: req.CallID, Tool: req.Tool, Target: auditTarget(req.Plan), Decision: audit.DenyUser, Risk: audit.DenyUser.Risk(),
 		Reason: "given up while the question waited: " + cause.Error(),
 	})
 }
@@ -81,7 +82,7 @@ func (p *Pipeline) auditFailure(prep *Prepared) {
 // auditEnd writes how a call that ran ended.
 func (p *Pipeline) auditEnd(prep *Prepared, out *CallResult, took time.Duration) error {
 	line := audit.Line{
-		ID: prep.Use.ID, Tool: prep.Use.Name, Target: prep.Plan.Target, Decision: audit.Executed, Allowed: true,
+		ID: prep.Use.ID, Tool: prep.Use.Name, Target: auditTarget(prep.Plan), Decision: audit.Executed, Allowed: true,
 		DurationMs: took.Milliseconds(), IsError: out.Result.IsError,
 	}
 	if line.IsError {

@@ -59,6 +59,10 @@ func TestAuditLines(t *testing.T) {
 	}{
 		"allowed": {Plan{Target: "a"}, ok("x"), []*Decision{{Outcome: Allow, By: "rule"}}, nil,
 			[]string{"c1 good a allow_rule medium true false", "c1 good a executed low true false"}},
+		"only a label": {Plan{Label: "a"}, ok("x"), []*Decision{{Outcome: Allow, By: "rule"}}, nil,
+			[]string{"c1 good a allow_rule medium true false", "c1 good a executed low true false"}},
+		"only a label, given up": {Plan{Label: "a"}, ok("x"), []*Decision{question}, asker{err: context.Canceled},
+			[]string{"c1 good a deny_user high false false"}},
 		"a failure": {Plan{Target: "a"}, fault, []*Decision{{Outcome: Allow, By: "yolo"}}, nil,
 			[]string{"c1 good a allow_yolo high true false", "c1 good a error medium true true"}},
 		"a panic": {Plan{Target: "a"}, boom, []*Decision{{Outcome: Allow, By: "rule"}}, nil,
