@@ -1,7 +1,6 @@
 package plain
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -42,12 +41,6 @@ func wrap(text string, limit int) []string {
 	return append(pieces, text[start:])
 }
 
-// A line's first column begins after its mark, the others after two blanks.
-var (
-	hangMark   = regexp.MustCompile("^ *(?:[●⎿→!?] )?")
-	hangColumn = regexp.MustCompile(" {2,}")
-)
-
 // hang is wrap for a line of Garuda's: what does not fit goes on below the line's
 // last column, so far as that column begins in the left half.
 func hang(text string, limit int) []string {
@@ -55,11 +48,15 @@ func hang(text string, limit int) []string {
 	if textColumns(text) <= limit {
 		return []string{text}
 	}
-	mark := len(hangMark.FindString(text))
-	cut := mark
-	for _, at := range hangColumn.FindAllStringIndex(text[mark:], -1) {
-		if next := mark + at[1]; 2*textColumns(text[:next]) <= limit {
-			cut = next
+	cut := firstColumn(text)
+	for at := cut; ; cut = at {
+		gap := strings.Index(text[at:], "  ")
+		if gap < 0 {
+			break
+		}
+		at = len(text) - len(strings.TrimLeft(text[at+gap:], " "))
+		if 2*textColumns(text[:at]) > limit {
+			break
 		}
 	}
 	pieces := wrap(text[cut:], limit-textColumns(text[:cut]))
@@ -70,6 +67,18 @@ func hang(text string, limit int) []string {
 		}
 	}
 	return pieces
+}
+
+// firstColumn is where a line's first column begins: after its mark. The others
+// begin after two blanks or more.
+func firstColumn(text string) int {
+	rest := strings.TrimLeft(text, " ")
+	for _, mark := range []string{"● ", "⎿ ", "→ ", "! ", "? "} {
+		if after, ok := strings.CutPrefix(rest, mark); ok {
+			return len(text) - len(after)
+		}
+	}
+	return len(text) - len(rest)
 }
 
 func textColumns(text string) int {
