@@ -178,8 +178,8 @@ func parseHunks(text string, q *tool.Question) (tool.Answer, error) {
 	if q.Hunks < 2 {
 		return answer, fmt.Errorf("this change has no parts to choose from; %s", howToAnswer)
 	}
-	list, comment, _ := strings.Cut(strings.TrimSpace(text), " ")
-	answer.Comment = strings.TrimSpace(comment)
+	list, comment := cutWord(text)
+	answer.Comment = comment
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > q.Hunks {
