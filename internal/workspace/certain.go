@@ -2,13 +2,14 @@ package workspace
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // certainCharset tells the legacy charset of bytes that are not UTF-8 where they
-// leave no doubt; then every byte has a meaning in it. It knows the charsets
-// whose text looks like no other's:
+// leave no doubt; then every byte has a meaning in it. Else it is UTF8. It knows
+// the charsets whose text looks like no other's:
 //
 //   - Shift-JIS by its kana, whose bytes are in GBK rare characters and in
 //     Western text odd marks;
@@ -19,7 +20,7 @@ import (
 //
 // A wrong guess could not damage a file, as bytes outside an edit stay and every
 // character goes back to its own byte. cut says that more bytes follow.
-func certainCharset(raw []byte, cut bool) (Encoding, bool) {
+func certainCharset(raw []byte, cut bool) Encoding {
 	const tooFew = 3
 	high := 0
 	for _, b := range raw {
@@ -27,20 +28,20 @@ func certainCharset(raw []byte, cut bool) (Encoding, bool) {
 		case b >= utf8.RuneSelf:
 			high++
 		case b < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", rune(b)), b == 0x7f:
-			return UTF8, false
+			return UTF8
 		}
 	}
 	switch {
 	case high < tooFew:
-		return UTF8, false
+		return UTF8
 	case isShiftJIS(raw, cut):
-		return ShiftJIS, true
+		return ShiftJIS
 	case isGBK(raw, cut):
-		return GBK, true
+		return GBK
 	case isWestern(raw):
-		return Windows1252, true
+		return Windows1252
 	}
-	return UTF8, false
+	return UTF8
 }
 
 // pairsOf goes through the characters of more than ASCII. It reports false for
@@ -119,7 +120,7 @@ func isWestern(raw []byte) bool {
 	c := Windows1252.codec()
 	const enough = 3
 	letters := 0
-	special := map[rune]bool{}
+	var special []rune
 	for at := 0; at < len(raw); at++ {
 		if raw[at] < utf8.RuneSelf {
 			continue
@@ -130,16 +131,17 @@ func isWestern(raw []byte) bool {
 			}
 		}
 		r, _, _ := c.decode(raw[at:])
-		switch shared := strings.ContainsRune(westernShared, r); {
-		case strings.ContainsRune(westernMarks, r):
+		if strings.ContainsRune(westernMarks, r) {
 			continue
-		case !inWord(raw, at) && r != 'à':
-			return false
+		}
+		switch {
 		case inWord(raw, at):
 			letters++
-			fallthrough
-		default:
-			special[r] = special[r] || !shared
+		case r != 'à': // a word of its own
+			return false
+		}
+		if !strings.ContainsRune(westernShared, r) && !slices.Contains(special, r) {
+			special = append(special, r)
 		}
 	}
 	return letters >= enough && ofOneAlphabet(special)
@@ -166,18 +168,11 @@ func inWord(raw []byte, at int) bool {
 	return before >= 0xDF && isLetter(word(at-2)) || after >= 0xDF && isLetter(word(at+2))
 }
 
-// ofOneAlphabet reports whether one language has all the letters that are true.
-func ofOneAlphabet(special map[rune]bool) bool {
-next:
-	for _, alphabet := range append(westernAlphabets(), "") {
-		for r, is := range special {
-			if is && !strings.ContainsRune(alphabet, r) {
-				continue next
-			}
-		}
-		return true
-	}
-	return false
+// ofOneAlphabet reports whether one language has all the letters.
+func ofOneAlphabet(letters []rune) bool {
+	return slices.ContainsFunc(westernAlphabets(), func(alphabet string) bool {
+		return !slices.ContainsFunc(letters, func(r rune) bool { return !strings.ContainsRune(alphabet, r) })
+	})
 }
 
 func isASCII(s string) bool {
@@ -199,8 +194,7 @@ func charsetOf(raw []byte, valid bool, declared Encoding) Encoding {
 	case declared.legacy():
 		return declared
 	}
-	enc, _ := certainCharset(raw, false)
-	return enc
+	return certainCharset(raw, false)
 }
 
 // fits reports whether all bytes have a meaning in the charset.

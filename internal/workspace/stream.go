@@ -25,8 +25,7 @@ func CharsetOf(head []byte) (enc Encoding, mark int) {
 	if utf8.Valid(whole) {
 		return UTF8, 0
 	}
-	enc, _ = certainCharset(head, cut)
-	return enc, 0
+	return certainCharset(head, cut), 0
 }
 
 // TextReader reads a file of any size as UTF-8 without a byte order mark;
