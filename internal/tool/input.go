@@ -12,6 +12,19 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
+// Decode reads a call's input, which has already passed the tool's schema.
+func Decode[T any](input json.RawMessage) (*T, error) {
+	in := new(T)
+	if err := json.Unmarshal(input, in); err != nil {
+		return nil, fmt.Errorf("read the input: %w", err)
+	}
+	return in, nil
+}
+
+// ErrOtherPlan is what Run returns for a plan that its own Plan did not make: a fault
+// of Garuda's.
+var ErrOtherPlan = errors.New("the plan is of another tool")
+
 // inputSchema checks a call's arguments: lenient where it costs nothing, strict
 // where it matters.
 type inputSchema struct {

@@ -57,7 +57,7 @@ func (ask) Spec() *tool.Spec {
 }
 
 func (ask) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[askInput](input)
+	in, err := tool.Decode[askInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (q *question) name() string {
 func (ask) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*askInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	if c.Env.Consult == nil {
 		return nil, errNobody

@@ -7,7 +7,6 @@
 package consult
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -20,18 +19,7 @@ import (
 // New makes the tools. They are of use only where somebody answers.
 func New() []tool.Tool { return []tool.Tool{ask{}, enterPlanMode{}, exitPlanMode{}} }
 
-var (
-	errNobody    = errors.New("nobody can be asked here; decide it yourself, and state in your answer what you assumed")
-	errOtherPlan = errors.New("the plan is of another tool")
-)
-
-func decode[T any](input json.RawMessage) (*T, error) {
-	in := new(T)
-	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
-	}
-	return in, nil
-}
+var errNobody = errors.New("nobody can be asked here; decide it yourself, and state in your answer what you assumed")
 
 // atMost is the error of a text that is longer than it may be.
 func atMost(field, text string, limit int) error {

@@ -64,7 +64,7 @@ func (exitPlanMode) Spec() *tool.Spec {
 }
 
 func (exitPlanMode) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[exitInput](input)
+	in, err := tool.Decode[exitInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ const maxEdits = 50
 func (exitPlanMode) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*exitInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	consult := c.Env.Consult
 	switch {

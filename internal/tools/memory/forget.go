@@ -40,7 +40,7 @@ type forgetPlan struct {
 }
 
 func (t forget) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[forgetInput](input)
+	in, err := tool.Decode[forgetInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (t forget) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*to
 func (t forget) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	p, ok := c.Plan.Input.(*forgetPlan)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	if err := t.store.remove(ctx, p.lower, p.facts); err != nil {
 		return nil, err

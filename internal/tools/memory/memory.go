@@ -9,8 +9,6 @@
 package memory
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"garuda/internal/tool"
@@ -26,17 +24,6 @@ const (
 
 // New returns the tools.
 func New(s *Store) []tool.Tool { return []tool.Tool{remember{s}, recall{s}, forget{s}} }
-
-var errOtherPlan = errors.New("the plan is of another tool")
-
-// decode reads a call's input, which has already passed the tool's schema.
-func decode[T any](input json.RawMessage) (*T, error) {
-	in := new(T)
-	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
-	}
-	return in, nil
-}
 
 func count(n int) string {
 	if n == 1 {

@@ -34,7 +34,7 @@ func (recall) Spec() *tool.Spec {
 }
 
 func (recall) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[recallInput](input)
+	in, err := tool.Decode[recallInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (recall) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool
 func (r recall) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*recallInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	m, err := r.store.Load()
 	if err != nil {

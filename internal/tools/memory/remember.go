@@ -35,7 +35,7 @@ func (remember) Spec() *tool.Spec {
 }
 
 func (r remember) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[rememberInput](input)
+	in, err := tool.Decode[rememberInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (r remember) fits(f Fact) error {
 func (r remember) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	f, ok := c.Plan.Input.(Fact)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	if err := r.store.add(ctx, f); err != nil {
 		return nil, err

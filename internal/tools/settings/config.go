@@ -102,9 +102,9 @@ type change struct {
 }
 
 func (t configTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
-	var in input
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
+	in, err := tool.Decode[input](raw)
+	if err != nil {
+		return nil, err
 	}
 	in.Key = strings.TrimSpace(in.Key)
 	if in.Value == nil {
@@ -223,7 +223,7 @@ func (t configTool) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	case *change:
 		return t.set(in)
 	}
-	return nil, errors.New("the plan is of another tool")
+	return nil, tool.ErrOtherPlan
 }
 
 func (t configTool) set(c *change) (*tool.Output, error) {

@@ -34,7 +34,7 @@ func (create) Spec() *tool.Spec {
 }
 
 func (create) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[createInput](input)
+	in, err := tool.Decode[createInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (create) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool
 func (create) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*createInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	out := &tool.Output{}
 	err := with(ctx, c.Env, func(l *items) error {

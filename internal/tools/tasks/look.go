@@ -40,7 +40,7 @@ func (get) Spec() *tool.Spec {
 }
 
 func (get) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[getInput](input)
+	in, err := tool.Decode[getInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (get) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Pl
 func (get) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*getInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	out := &tool.Output{}
 	err := with(ctx, c.Env, func(l *items) error {

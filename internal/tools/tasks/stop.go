@@ -36,7 +36,7 @@ type stopPlan struct {
 // Plan finds what the id names. The call changes what the session started itself,
 // and so is allowed, but not in plan mode.
 func (s stop) Plan(ctx context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[stopInput](input)
+	in, err := tool.Decode[stopInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func firstWords(s string) string {
 func (s stop) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	p, ok := c.Plan.Input.(*stopPlan)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	if p.source != nil {
 		said, err := p.source.Stop(ctx, p.id)

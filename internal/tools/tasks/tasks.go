@@ -9,7 +9,6 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,19 +47,7 @@ func New(sources ...Source) []tool.Tool {
 	return []tool.Tool{create{}, get{}, list{}, update{}, stop{sources}}
 }
 
-var (
-	errOtherPlan = errors.New("the plan is of another tool")
-	errNoKeeper  = errors.New("this session keeps no list of items")
-)
-
-// decode reads a call's input, which has already passed the tool's schema.
-func decode[T any](input json.RawMessage) (*T, error) {
-	in := new(T)
-	if err := json.Unmarshal(input, in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
-	}
-	return in, nil
-}
+var errNoKeeper = errors.New("this session keeps no list of items")
 
 // with reads the list and, where use changes it, writes it again.
 func with(ctx context.Context, env *tool.Env, use func(l *items) error) error {

@@ -37,7 +37,7 @@ func (update) Spec() *tool.Spec {
 }
 
 func (update) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool.Plan, error) {
-	in, err := decode[updateInput](input)
+	in, err := tool.Decode[updateInput](input)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (update) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*tool
 func (update) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	in, ok := c.Plan.Input.(*updateInput)
 	if !ok {
-		return nil, errOtherPlan
+		return nil, tool.ErrOtherPlan
 	}
 	out := &tool.Output{}
 	err := with(ctx, c.Env, func(l *items) error {

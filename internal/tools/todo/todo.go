@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed" // for the description
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -54,16 +53,15 @@ func (write) Spec() *tool.Spec {
 }
 
 func (write) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
-	in := &input{}
-	if err := json.Unmarshal(raw, in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
+	in, err := tool.Decode[input](raw)
+	if err != nil {
+		return nil, err
 	}
 	if len(in.Todos) > maxTodos {
 		return nil, fmt.Errorf("the list has %d steps, at most %d; put small ones together", len(in.Todos), maxTodos)
 	}
 	todos := make([]core.Todo, len(in.Todos))
 	for i, t := range in.Todos {
-		var err error
 		todos[i].Status = core.TodoStatus(t.Status)
 		if todos[i].Content, err = text(fmt.Sprintf("todos[%d].content", i), t.Content); err != nil {
 			return nil, err
@@ -90,7 +88,7 @@ func text(field, s string) (string, error) {
 func (write) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	todos, ok := c.Plan.Input.([]core.Todo)
 	if !ok {
-		return nil, errors.New("the plan is of another tool")
+		return nil, tool.ErrOtherPlan
 	}
 	var b strings.Builder
 	for _, t := range todos {

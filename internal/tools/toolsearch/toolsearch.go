@@ -9,7 +9,6 @@ import (
 	"context"
 	_ "embed" // for the description
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,9 +80,9 @@ type input struct {
 // Plan finds the tools; a query that asks for nothing, and one that selects no
 // tool that there is, fail.
 func (s *search) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*tool.Plan, error) {
-	in := &input{}
-	if err := json.Unmarshal(raw, in); err != nil {
-		return nil, fmt.Errorf("read the input: %w", err)
+	in, err := tool.Decode[input](raw)
+	if err != nil {
+		return nil, err
 	}
 	found, err := s.find(in)
 	if err != nil {
@@ -97,7 +96,7 @@ func (s *search) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*too
 func (s *search) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	found, ok := c.Plan.Input.(*result)
 	if !ok {
-		return nil, errors.New("the plan is of another tool")
+		return nil, tool.ErrOtherPlan
 	}
 	if len(found.tools) == 0 {
 		return &tool.Output{
