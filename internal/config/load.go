@@ -101,15 +101,16 @@ func (o *Options) files() []trustedFile {
 		files = append(files, trustedFile{path: o.File, source: Source{Kind: File}, required: true})
 	}
 	for i := range files {
-		files[i].source.Name = o.show(files[i].path)
+		files[i].source.Name = Shown(files[i].path, o.UserHome)
 	}
 	return files
 }
 
-// show shortens a path below the user's home folder.
-func (o *Options) show(path string) string {
-	if o.UserHome != "" {
-		if rest, ok := strings.CutPrefix(path, o.UserHome+string(filepath.Separator)); ok {
+// Shown is a path as a person knows it: with a tilde below their home folder, which
+// may be empty.
+func Shown(path, userHome string) string {
+	if userHome != "" {
+		if rest, ok := strings.CutPrefix(path, userHome+string(filepath.Separator)); ok {
 			return "~/" + filepath.ToSlash(rest)
 		}
 	}
@@ -198,9 +199,9 @@ func leftOut(scope Scope, o Options) string {
 	case Stricter:
 		return "a project may only make it stricter"
 	case Pinned:
-		return "it needs your yes, which the chat asks for at its start; or put it into " + o.show(UserProjectFile(o.Home, o.Root))
+		return "it needs your yes, which the chat asks for at its start; or put it into " + Shown(UserProjectFile(o.Home, o.Root), o.UserHome)
 	}
-	return "a project may not set it; if you want it, put it into " + o.show(UserProjectFile(o.Home, o.Root))
+	return "a project may not set it; if you want it, put it into " + Shown(UserProjectFile(o.Home, o.Root), o.UserHome)
 }
 
 // readProjectFile opens the file through a handle of the root, so that no link in

@@ -47,8 +47,7 @@ func LoadTeam(o TeamOptions) (*Team, []Notice, error) {
 	}
 	if filepath.IsAbs(o.Home) {
 		path := filepath.Join(o.Home, teamName)
-		shown := (&Options{UserHome: o.UserHome}).show(path)
-		if err := t.read(path, shown, nil); err != nil {
+		if err := t.read(path, Shown(path, o.UserHome), nil); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -19,11 +19,8 @@ func (s *System) openAudit() error {
 	s.audit = audit.New(audit.Options{
 		Home: s.places.garuda, Root: s.workspace.Root(), Level: audit.Level(o.Level), Checkpoint: o.Checkpoint,
 		Mandatory: o.Mandatory,
-		Redact: func(text string) string {
-			clean, _ := s.redactor.String(text)
-			return clean
-		},
-		Clock: s.clock,
+		Redact:    s.clean,
+		Clock:     s.clock,
 	})
 	for _, line := range s.consents {
 		if err := s.audit.Append(line); err != nil && o.Mandatory {

@@ -1,9 +1,6 @@
 package wire
 
 import (
-	"path/filepath"
-	"strings"
-
 	"garuda/internal/config"
 	"garuda/internal/tool"
 	"garuda/internal/tools/settings"
@@ -11,15 +8,10 @@ import (
 
 // configTool is the tool that reads and sets the settings.
 func (s *System) configTool() []tool.Tool {
-	o := settings.Options{Store: configStore{s.settings, s.places.garuda}, Redact: func(text string) string {
-		clean, _ := s.redactor.String(text)
-		return clean
-	}}
-	o.Shown = config.UserFile(s.places.garuda)
-	if rest, below := strings.CutPrefix(o.Shown, s.places.user+string(filepath.Separator)); below && s.places.user != "" {
-		o.Shown = "~/" + filepath.ToSlash(rest)
-	}
-	return []tool.Tool{settings.New(o)}
+	return []tool.Tool{settings.New(settings.Options{
+		Store: configStore{s.settings, s.places.garuda}, Redact: s.clean,
+		Shown: config.Shown(config.UserFile(s.places.garuda), s.places.user),
+	})}
 }
 
 // configStore is the settings as the tool sees them.

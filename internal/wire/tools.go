@@ -25,11 +25,21 @@ import (
 
 // allTools are the tools that this version has.
 func allTools(s *System) []tool.Tool {
-	return slices.Concat(consult.New(), fileread.New(), fileedit.New(), search.New(), git.New(), ownTools(s), shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}), repl.New(s.interpreters))
+	return slices.Concat(
+		fileread.New(), fileedit.New(), search.New(), git.New(), repl.New(s.interpreters),
+		shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}),
+		consult.New(), ownTools(s), s.configTool(), s.answerTool(),
+	)
 }
 
 // redacted takes secrets out of what goes to the disk through it.
 func (s *System) redacted(w io.Writer) io.WriteCloser { return redact.NewWriter(w, s.redactor) }
+
+// clean is a text without secrets.
+func (s *System) clean(text string) string {
+	clean, _ := s.redactor.String(text)
+	return clean
+}
 
 // ruleSources groups the settings' rules by where they came from.
 func ruleSources(p config.Permissions) []policy.RuleSource {

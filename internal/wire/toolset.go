@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"slices"
-
 	"garuda/internal/engine"
 	"garuda/internal/llm"
 	"garuda/internal/policy"
@@ -14,7 +12,7 @@ import (
 // openTools decides which tools there are and makes tool_search for the deferred
 // ones. All that are not off can be called; what the model gets is in s.tools.
 func (s *System) openTools() error {
-	all := slices.Concat(allTools(s), s.configTool(), s.answerTool(), []tool.Tool{toolsearch.New(nil)})
+	all := append(allTools(s), toolsearch.New(nil))
 	rows, err := toolset.Decide(specsOf(all), s.given())
 	if err != nil {
 		return &SettingsError{Err: err}
