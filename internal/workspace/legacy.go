@@ -3,6 +3,7 @@ package workspace
 import (
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -51,18 +52,42 @@ func (e Encoding) label() string {
 	return strings.ReplaceAll(strings.ToLower(e.String()), " ", "")
 }
 
-// charsetLabeled finds the legacy charset of a name in .editorconfig.
-func charsetLabeled(label string) (Encoding, bool) {
-	plain := strings.NewReplacer("-", "", "_", "")
-	label = plain.Replace(strings.ToLower(label))
+// legacyLabels are the legacy charsets by all of their names, as plainLabel has them.
+var legacyLabels = sync.OnceValue(func() map[string]Encoding {
+	out := map[string]Encoding{}
 	for i, c := range legacyCharsets() {
-		for _, l := range c.labels {
-			if plain.Replace(l) == label {
-				return Latin1 + Encoding(i), true
-			}
+		for _, label := range c.labels {
+			out[plainLabel(label)] = Latin1 + Encoding(i)
 		}
 	}
-	return UTF8, false
+	return out
+})
+
+// plainLabel is text in which the names of charsets are looked for.
+func plainLabel(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, text)
+}
+
+// charsetLabeled finds the legacy charset of a name in .editorconfig.
+func charsetLabeled(label string) (Encoding, bool) {
+	enc, ok := legacyLabels()[plainLabel(label)]
+	return enc, ok
+}
+
+// namesLegacyCharset reports whether such a name stands anywhere in a text.
+func namesLegacyCharset(text []byte) bool {
+	plain := plainLabel(string(text))
+	for label := range legacyLabels() {
+		if strings.Contains(plain, label) {
+			return true
+		}
+	}
+	return false
 }
 
 // byteCodec is a charset in which each byte is a character.

@@ -3,6 +3,7 @@ package workspace
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/editorconfig/editorconfig-core-go/v2"
@@ -27,7 +28,11 @@ func (w *Workspace) NewFileStyle(p Path) Style {
 
 // NewText is an empty text in the style of a new file in this place.
 func (w *Workspace) NewText(p Path) *Text {
-	return &Text{Style: w.NewFileStyle(p), declared: p.declaredCharset()}
+	t := &Text{Style: w.NewFileStyle(p)}
+	if t.Encoding.legacy() {
+		t.declared = t.Encoding
+	}
+	return t
 }
 
 func (s *Style) setNewline(n Newline) { s.Newline, s.Mostly = n, n }
@@ -83,9 +88,13 @@ func (p Path) editorconfig() (charset, newline string) {
 	return charset, newline
 }
 
-// declaredCharset is the legacy charset that .editorconfig gives, else UTF8.
+// declaredCharset is the legacy charset that .editorconfig gives, else UTF8. It is
+// asked for with each file that is read, and few projects name such a charset: the
+// settings are parsed, which takes many times as long as reading them, only there.
 func (p Path) declaredCharset() Encoding {
-	if p.mount == nil {
+	if p.mount == nil || !slices.ContainsFunc(foldersAbove(p), func(dir string) bool {
+		return namesLegacyCharset(p.readSettings(joinRel(dir, ".editorconfig")))
+	}) {
 		return UTF8
 	}
 	charset, _ := p.editorconfig()
