@@ -15,7 +15,7 @@ const (
 // lineLog is the newest whole lines that a command printed, of both streams in
 // the order of their ends, as a terminal would show them. They are numbered from 0.
 type lineLog struct {
-	lines []string
+	lines []string // as they were printed; see since
 	// next is the number of the line that comes next.
 	next int64
 	// changed is closed and replaced with each new line; nil while nobody waits.
@@ -35,11 +35,15 @@ func (l *lineLog) add(line string) {
 }
 
 // since gives the lines from number n on, and how many before them were not kept.
+// They are made readable only here: most are never looked at.
 func (l *lineLog) since(n int64) (lines []string, lost int64) {
 	first := l.next - int64(min(len(l.lines), maxLines))
 	lost = max(first-n, 0)
 	from := max(n, first)
-	return append(lines, l.lines[len(l.lines)-int(l.next-from):]...), lost
+	for _, line := range l.lines[len(l.lines)-int(l.next-from):] {
+		lines = append(lines, readable([]byte(line)))
+	}
+	return lines, lost
 }
 
 // change is closed when another line came.
@@ -75,7 +79,7 @@ func (s *splitter) grow(b []byte) {
 }
 
 func (s *splitter) end() {
-	s.log.add(readable(core.WholeAtEnd(s.part)))
+	s.log.add(string(core.WholeAtEnd(s.part)))
 	s.part = s.part[:0]
 }
 
