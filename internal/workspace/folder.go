@@ -24,12 +24,11 @@ type folder interface {
 	// open opens a regular file for reading, without ever waiting; anything else
 	// is a *kindError and was not opened.
 	open(rel string) (file, Info, error)
-	// openListed is open for an entry that list just told to be a regular file.
+	// openListed is open for an entry that listing just told to be a regular file.
 	openListed(rel string) (file, Info, error)
-	// list reads a folder's entries, in no order.
-	list(rel string) ([]dirEntry, error)
-	// listOpen is list, and gives the folder itself, in which what is then done
-	// with its entries needs no way down to it; nil when it could not be opened.
+	// listOpen reads a folder's entries, in no order, and gives the folder itself,
+	// in which what is then done with them needs no way down to it; nil when it
+	// could not be opened.
 	listOpen(rel string) (folder, []dirEntry, error)
 	sub(rel string) (folder, error)
 
@@ -49,6 +48,15 @@ type folder interface {
 	// sync makes the folder's entries durable, where the system can.
 	sync() error
 	close()
+}
+
+// list reads the entries of a folder below dir, in no order.
+func list(dir folder, rel string) ([]dirEntry, error) {
+	sub, entries, err := dir.listOpen(rel)
+	if sub != nil {
+		sub.close()
+	}
+	return entries, err
 }
 
 // file is a file open for reading.

@@ -223,14 +223,6 @@ func (f *fdFile) control(use func(fd uintptr)) error {
 	return nil
 }
 
-func (f *fdFolder) list(rel string) ([]dirEntry, error) {
-	dir, entries, err := f.listOpen(rel)
-	if dir != nil {
-		dir.close()
-	}
-	return entries, err
-}
-
 func (f *fdFolder) listOpen(rel string) (folder, []dirEntry, error) {
 	fd, err := f.openat2(rel, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

@@ -131,14 +131,6 @@ func (f *rootFolder) open(rel string) (file, Info, error) {
 	return osFile{opened}, infoFrom(after), nil
 }
 
-func (f *rootFolder) list(rel string) ([]dirEntry, error) {
-	sub, entries, err := f.listOpen(rel)
-	if sub != nil {
-		sub.close()
-	}
-	return entries, err
-}
-
 func (f *rootFolder) listOpen(rel string) (folder, []dirEntry, error) {
 	sub, err := f.sub(rel)
 	if err != nil {

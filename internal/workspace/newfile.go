@@ -173,7 +173,7 @@ func eolAttribute(line, path string) (eol string, ok bool) {
 func (w *Workspace) fromSiblings(p Path, style *Style) {
 	const asked = 8
 	dir, name := splitRel(p.rel)
-	entries, err := p.mount.dir.list(dir)
+	entries, err := list(p.mount.dir, dir)
 	if err != nil {
 		return // the folder is new
 	}

@@ -276,7 +276,7 @@ func (w *Workspace) NotFound(p Path, keep func(abs string) bool) error {
 	if keep == nil {
 		return out
 	}
-	entries, err := p.mount.dir.list(folder)
+	entries, err := list(p.mount.dir, folder)
 	if err != nil {
 		return out
 	}

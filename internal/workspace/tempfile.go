@@ -61,7 +61,7 @@ func (w *Workspace) sweep(p Path, dir folder) {
 	if at, _ := p.Split(); !w.swept.first(at) {
 		return
 	}
-	entries, err := dir.list(".")
+	entries, err := list(dir, ".")
 	if err != nil {
 		return
 	}
