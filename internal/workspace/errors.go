@@ -127,6 +127,12 @@ func (e *UnsavedError) Error() string {
 
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
+// Made reports whether a step that ended so changed the disk, also when it failed.
+func Made(err error) bool {
+	lost := (*UnsavedError)(nil)
+	return err == nil || errors.As(err, &lost)
+}
+
 // unsaved is nil for no error.
 func unsaved(p Path, err error) error {
 	if err == nil {

@@ -90,7 +90,7 @@ func (w *Workspace) Move(from, to Path, was Info) (*Written, error) {
 		defer toDir.close()
 		err = w.moveTo(dir, from, name, toDir, to, toName, was, out)
 	}
-	if !made(err) {
+	if !Made(err) {
 		w.RemoveFolders(out)
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (w *Workspace) moveByCopy(from, to Path, was Info, out *Written) error {
 		return err
 	}
 	err = w.Remove(from, was)
-	if err != nil && !errors.As(err, &lost) { // else the copy is all there is
+	if !Made(err) { // else the copy is all there is
 		return errors.Join(err, w.takeBack(to, written))
 	}
 	written.Folders, written.made = out.Folders, out.made
@@ -144,8 +144,7 @@ func (w *Workspace) moveByCopy(from, to Path, was Info, out *Written) error {
 
 // takeBack removes a copy; that it is gone need not be saved.
 func (w *Workspace) takeBack(p Path, written *Written) error {
-	unsaved := (*UnsavedError)(nil)
-	if err := w.Remove(p, written.Info); err != nil && !errors.As(err, &unsaved) {
+	if err := w.Remove(p, written.Info); !Made(err) {
 		return err
 	}
 	return nil

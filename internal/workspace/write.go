@@ -48,7 +48,7 @@ func (w *Workspace) CreateAs(p Path, data []byte, mode fs.FileMode) (*Written, e
 	}
 	defer dir.close()
 	err = w.createIn(dir, name, p, data, mode, out)
-	if !made(err) {
+	if !Made(err) {
 		w.RemoveFolders(out)
 		return nil, err
 	}
@@ -72,12 +72,6 @@ func (w *Workspace) RemoveFolders(out *Written) {
 		}
 	}
 	out.Folders, out.made = nil, nil
-}
-
-// made reports whether a step changed the disk, also when it then failed.
-func made(err error) bool {
-	unsaved := (*UnsavedError)(nil)
-	return err == nil || errors.As(err, &unsaved)
 }
 
 func (w *Workspace) createIn(dir folder, name string, p Path, data []byte, mode fs.FileMode, out *Written) error {

@@ -332,17 +332,11 @@ func (a *applying) all(files []*patchedFile) error {
 	return nil
 }
 
-// made reports whether a step changed the disk, also when it then failed.
-func made(err error) bool {
-	unsaved := (*workspace.UnsavedError)(nil)
-	return err == nil || errors.As(err, &unsaved)
-}
-
 func (a *applying) one(f *patchedFile) (*workspace.Written, error) {
 	switch f.kind {
 	case sectionAdd:
 		done, err := a.w.Create(f.path, f.raw)
-		if made(err) {
+		if workspace.Made(err) {
 			a.undo = append(a.undo, func() error {
 				err := a.w.Remove(f.path, done.Info)
 				a.w.RemoveFolders(done)
@@ -352,7 +346,7 @@ func (a *applying) one(f *patchedFile) (*workspace.Written, error) {
 		return done, err
 	case sectionDelete:
 		err := a.w.Remove(f.path, f.was.Info)
-		if made(err) {
+		if workspace.Made(err) {
 			a.undo = append(a.undo, func() error {
 				_, err := a.w.CreateAs(f.path, f.was.Raw, f.was.Info.Mode.Perm())
 				return err
@@ -369,7 +363,7 @@ func (a *applying) update(f *patchedFile) (*workspace.Written, error) {
 	if f.to != nil {
 		var err error
 		done, err = a.w.Move(f.path, *f.to, info)
-		if made(err) {
+		if workspace.Made(err) {
 			a.undo = append(a.undo, func() error {
 				err := a.moveBack(*f.to, f.path)
 				a.w.RemoveFolders(done)
@@ -385,7 +379,7 @@ func (a *applying) update(f *patchedFile) (*workspace.Written, error) {
 		return done, nil
 	}
 	replaced, err := a.w.Replace(at, info, f.edited.raw)
-	if made(err) {
+	if workspace.Made(err) {
 		a.undo = append(a.undo, func() error {
 			_, err := a.w.Replace(at, replaced.Info, f.was.Raw)
 			return err
@@ -411,7 +405,7 @@ func (a *applying) moveBack(from, to workspace.Path) error {
 func (a *applying) putBack() error {
 	var errs []error
 	for i := len(a.undo) - 1; i >= 0; i-- {
-		if err := a.undo[i](); !made(err) {
+		if err := a.undo[i](); !workspace.Made(err) {
 			errs = append(errs, err)
 		}
 	}
