@@ -34,6 +34,9 @@ type Want struct {
 	Hash string
 }
 
+// Same tells whether two ask for the same value of the same key.
+func (w Want) Same(o Want) bool { return w.Hash == o.Hash }
+
 // wanted is what an entry of a project's file asks for.
 func wanted(e entry) Want {
 	sum := sha256.Sum256([]byte(e.key.Name + "\x00" + e.value))

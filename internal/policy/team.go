@@ -88,7 +88,7 @@ func (s *situation) teamDenies() *verdict {
 	no := func(file, text string) *verdict {
 		return deny(byPolicy, fmt.Sprintf("the team policy (%s) %s%s", file, text, instead))
 	}
-	if t.requireSandbox && (len(s.scripts) > 0 || s.runsUnseen()) && (!s.isolated || s.outside) {
+	if t.requireSandbox && (len(s.scripts) > 0 || s.class == tool.ClassCommand) && (!s.isolated || s.outside) {
 		return no(t.requiredBy, "lets no command run without a sandbox")
 	}
 	for i := range t.commands {
@@ -122,6 +122,3 @@ func (s *situation) teamDenies() *verdict {
 	}
 	return nil
 }
-
-// runsUnseen tells calls that run commands of which no text is known.
-func (s *situation) runsUnseen() bool { return s.class == tool.ClassCommand }

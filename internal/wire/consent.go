@@ -29,7 +29,7 @@ func (s *System) readSettings(root string) (*config.Settings, []config.Notice, e
 			Home: s.places.garuda, UserHome: s.places.user, Root: root,
 			File: s.options.SettingsFile, Flags: s.options.flags(),
 			Accepted: func(w config.Want) bool {
-				return trust.Pinned(root, w) || slices.ContainsFunc(now, func(n config.Want) bool { return n.Hash == w.Hash })
+				return trust.Pinned(root, w) || slices.ContainsFunc(now, w.Same)
 			},
 		})
 		if err != nil {
@@ -64,11 +64,10 @@ func (s *System) readSettings(root string) (*config.Settings, []config.Notice, e
 // lines are for the audit log, which is opened when the settings are known.
 func (c *Consent) lines(asked []config.Want) []audit.Line {
 	choice := func(w config.Want) string {
-		same := func(o config.Want) bool { return o.Hash == w.Hash }
 		switch {
-		case slices.ContainsFunc(c.Remember, same):
+		case slices.ContainsFunc(c.Remember, w.Same):
 			return string(tool.AnswerProject)
-		case slices.ContainsFunc(c.ThisRun, same):
+		case slices.ContainsFunc(c.ThisRun, w.Same):
 			return string(tool.AnswerSession)
 		}
 		return string(tool.AnswerDeny)
