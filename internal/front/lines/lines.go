@@ -142,14 +142,15 @@ func (a *Activity) ready(e engine.ToolReady) {
 		s.Text(Bold, "● "+name)
 	}
 	a.pending = pending{}
-	pieces := []string{" " + text}
+	rest := " " + text
 	if s.Wrap != nil {
-		pieces = s.Wrap("● " + name + " " + text)
-		if rest, ok := strings.CutPrefix(pieces[0], "● "+name); ok {
-			pieces[0] = rest
+		// Where the name alone breaks, it stands there already, and so does its rest.
+		wrapped, whole := strings.CutPrefix(strings.Join(s.Wrap("● "+name+rest), "\n"), "● "+name)
+		if whole {
+			rest = wrapped
 		}
 	}
-	s.Text(Normal, strings.Join(pieces, "\n")+"\n")
+	s.Text(Normal, rest+"\n")
 }
 
 func (a *Activity) ended(e engine.ToolEnded) {

@@ -289,7 +289,8 @@ func TestLinesWrap(t *testing.T) {
 	a.Show(engine.ToolStarted{ID: "1", Name: "bash"})
 	a.Show(engine.ToolReady{ID: "1", Name: "bash", Target: "a/ b"})
 	a.Show(engine.ToolOutput{ID: "1", Data: []byte("no/ cut\n")})
-	want := "! one\ntwo/ \nthree\nfor/ \nyou\nas/ it\nis/ here\n-as/ it\n+is/ now\n● bash a/ \nb\n    no/ cut\n"
+	a.Show(engine.ToolReady{ID: "2", Name: "too/ long", Target: "c/ d"}) // written already, and not again
+	want := "! one\ntwo/ \nthree\nfor/ \nyou\nas/ it\nis/ here\n-as/ it\n+is/ now\n● bash a/ \nb\n    no/ cut\n● too/ long c/ d\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
