@@ -68,7 +68,8 @@ func (q *Question) Unanswered(why string) Answer {
 // void. What was asked is to be decided again.
 var ErrModeChanged = errors.New("the permission mode was changed while the question waited")
 
-// The permission modes, as far as a plan goes from one to the other.
+// The permission modes that a person chooses between, and a plan goes from one to
+// the other.
 const (
 	ModeBuild       = "build"
 	ModeAcceptEdits = "accept_edits"

@@ -10,6 +10,7 @@ import (
 	"garuda/internal/engine"
 	"garuda/internal/front/lines"
 	"garuda/internal/llm"
+	"garuda/internal/tool"
 )
 
 // chat is the state of the line chat. Only the goroutine of Run touches it, and
@@ -219,7 +220,7 @@ func (c *chat) prompt() {
 		text = "b/t/k› "
 	case c.partial != "":
 		text = "… "
-	case c.o.Host.Mode() == modePlan:
+	case c.o.Host.Mode() == tool.ModePlan:
 		text = "plan› "
 	}
 	c.screen.EndLine()

@@ -8,13 +8,7 @@ import (
 
 	"garuda/internal/front/lines"
 	"garuda/internal/nearest"
-)
-
-// The permission modes that a person chooses between.
-const (
-	modeBuild       = "build"
-	modePlan        = "plan"
-	modeAcceptEdits = "accept_edits"
+	"garuda/internal/tool"
 )
 
 // command is a slash command.
@@ -58,8 +52,8 @@ func commands() []command {
 		{name: "memory", help: "what is remembered of this project, and what waits for your yes", run: runMemory},
 		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
 		{name: "audit", args: "[N|denials [N]|stats|verify]", help: "what was decided in this folder, newest last", whileBusy: always, run: runAudit},
-		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(modePlan)},
-		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(modeBuild)},
+		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(tool.ModePlan)},
+		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(tool.ModeBuild)},
 		{name: "mode", args: "[build|plan|accept_edits]", help: "show or change the mode", whileBusy: always, run: runMode},
 		{name: "exit", aliases: []string{"quit"}, help: "leave (also Ctrl-D, or Ctrl-C twice)", whileBusy: always, run: runExit},
 	}
@@ -167,12 +161,12 @@ func table(rows [][]string) []string {
 }
 
 func runMode(_ context.Context, c *chat, args string) error {
-	modes := []string{modeBuild, modePlan, modeAcceptEdits}
+	modes := []string{tool.ModeBuild, tool.ModePlan, tool.ModeAcceptEdits}
 	switch {
 	case args == "":
 		c.say("mode: " + c.o.Host.Mode() + " (there are " + strings.Join(modes, ", ") + ")")
 		return nil
-	case args != modeBuild && args != modePlan && args != modeAcceptEdits:
+	case args != tool.ModeBuild && args != tool.ModePlan && args != tool.ModeAcceptEdits:
 		if near := nearest.Of(args, modes); near != "" {
 			return fmt.Errorf("there is no mode %q; did you mean %s?", args, near)
 		}

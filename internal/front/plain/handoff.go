@@ -8,6 +8,7 @@ import (
 	"garuda/internal/core"
 	"garuda/internal/engine"
 	"garuda/internal/front/lines"
+	"garuda/internal/tool"
 )
 
 // handOff is the question whether to build a plan that the model gave as its
@@ -21,7 +22,7 @@ const buildPrompt = "Carry out the plan above."
 // was asked about in it or something else is to come.
 func (c *chat) offerBuild(r *engine.TurnResult) {
 	if !c.o.IsTerminal || c.inputEnded || c.leaving || c.planAsked || len(c.queue) > 0 || c.partial != "" ||
-		r.End != core.EndDone || c.o.Host.Mode() != modePlan || strings.TrimSpace(r.Text) == "" {
+		r.End != core.EndDone || c.o.Host.Mode() != tool.ModePlan || strings.TrimSpace(r.Text) == "" {
 		return
 	}
 	c.screen.Line(lines.Warn, "? Build this plan?")
@@ -58,7 +59,7 @@ func (c *chat) handedOff(ctx context.Context, word string) {
 		c.say("  → plan mode goes on")
 		return
 	}
-	if err := c.setMode(modeBuild); err != nil {
+	if err := c.setMode(tool.ModeBuild); err != nil {
 		c.fail(err)
 		return
 	}
