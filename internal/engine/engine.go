@@ -55,7 +55,9 @@ type Config struct {
 	// AnswerTool, when set, is the tool with whose call a turn must end: its output
 	// is the answer.
 	AnswerTool string
-	// Pipeline runs the calls; the engine sets its Asker, Intent and Answered.
+	// Pipeline runs the calls; the engine sets what it has of the session: whom to
+	// ask and to tell, which tools are not loaded yet, and Consult, Notes and Briefer
+	// of its Env.
 	Pipeline *tool.Pipeline
 	Modes    Modes
 	Limits   Limits

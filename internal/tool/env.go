@@ -38,7 +38,7 @@ type Env struct {
 	// The session sets the latter.
 	Keeper  Keeper
 	Briefer Briefer
-	// DefaultTimeoutMs and the like come from the settings' limits.
+	// CommandTimeoutMs comes from the settings' limits; 0 is the tool's own.
 	CommandTimeoutMs int
 }
 
