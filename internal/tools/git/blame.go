@@ -88,12 +88,14 @@ func (call *blameCall) run(ctx context.Context, env *tool.Env) (*tool.Output, er
 	if to == 0 {
 		to = call.from + blameLines - 1
 	}
-	body, err := r.read(ctx, "blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "--abbrev=10", "-L",
-		fmt.Sprintf("%d,%d", call.from, to), "--", relative(env.Workspace.Root(), call.path))
+	lines := func(which string) (string, error) {
+		return r.read(ctx, "blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "--abbrev=10", "-L", which,
+			"--", relative(env.Workspace.Root(), call.path))
+	}
+	body, err := lines(fmt.Sprintf("%d,%d", call.from, to))
 	var failed *failedError
 	if errors.As(err, &failed) && strings.Contains(failed.stderr, "has only") {
-		if body, err = r.read(ctx, "blame", "--no-textconv", "--no-ignore-revs-file", "--date=short", "--abbrev=10", "-L",
-			fmt.Sprintf("%d,", call.from), "--", relative(env.Workspace.Root(), call.path)); errors.As(err, &failed) {
+		if body, err = lines(fmt.Sprintf("%d,", call.from)); errors.As(err, &failed) {
 			return nil, fmt.Errorf("%s", failed.stderr)
 		}
 	}

@@ -86,7 +86,7 @@ func (call *diffCall) run(ctx context.Context, env *tool.Env) (*tool.Output, err
 	if err != nil {
 		return nil, err
 	}
-	return call.orNotFound(env, answer(body, "No differences.", len(hidden)), body), nil
+	return call.answer(env, body, "No differences.", len(hidden)), nil
 }
 
 // base puts the ids of commits in the place of what names them.

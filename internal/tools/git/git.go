@@ -151,7 +151,7 @@ func (r *repository) checkWorkTree(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look at the work tree that core.worktree names: %w", err)
 	}
-	if rel, err := filepath.Rel(real, root); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if rel, err := filepath.Rel(real, root); err != nil || !filepath.IsLocal(rel) {
 		return fmt.Errorf("the repository's core.worktree says that its files are in %s, which is not this project; it is not looked at", top)
 	}
 	return nil
@@ -347,10 +347,11 @@ func answer(body, empty string, hidden int) *tool.Output {
 	return out
 }
 
-// orNotFound is an answer without a body, or what is known of the path where
-// there is nothing: a name with a slip in it must not look like a file without
-// changes. What was deleted has changes, and a body.
-func (at *place) orNotFound(env *tool.Env, out *tool.Output, body string) *tool.Output {
+// answer is what git says of the place, or what is known of its path where there
+// is nothing: a name with a slip in it must not look like a file without changes.
+// What was deleted has changes, and a body.
+func (at *place) answer(env *tool.Env, body, empty string, hidden int) *tool.Output {
+	out := answer(body, empty, hidden)
 	if strings.TrimSpace(body) == "" && !at.path.Exists {
 		out.Text += "\n[" + env.Workspace.NotFound(at.path, env.MayRead).Error() + "]"
 	}

@@ -71,5 +71,5 @@ func (call *logCall) run(ctx context.Context, env *tool.Env) (*tool.Output, erro
 	if err != nil {
 		return nil, err
 	}
-	return call.orNotFound(env, answer(body, "No commits.", 0), body), nil
+	return call.answer(env, body, "No commits.", 0), nil
 }
