@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"strconv"
-	"strings"
 )
 
 // Decode reads an event, or a document, as json.Unmarshal does; where it is no JSON
@@ -80,12 +78,8 @@ type Index int
 
 // UnmarshalJSON takes any JSON value.
 func (i *Index) UnmarshalJSON(b []byte) error {
-	*i = 0
-	if string(b) == "null" {
-		return nil
-	}
-	n, err := strconv.ParseFloat(strings.Trim(string(b), `" `), 64)
-	if err != nil || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
+	n, ok := number(b, math.MaxInt32+1)
+	if !ok || n != math.Trunc(n) || n > math.MaxInt32 {
 		n = -1
 	}
 	*i = Index(n)
