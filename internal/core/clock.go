@@ -35,6 +35,17 @@ func Span(d time.Duration) string {
 	return text
 }
 
+// Within is ctx until d has passed; then it ends with the cause late. cancel must
+// be called.
+func Within(ctx context.Context, clock Clock, d time.Duration, late error) (within context.Context, cancel context.CancelFunc) {
+	within, end := context.WithCancelCause(ctx)
+	stop := clock.AfterFunc(d, func() { end(late) })
+	return within, func() {
+		stop()
+		end(nil)
+	}
+}
+
 type systemClock struct{}
 
 func (systemClock) Now() time.Time { return time.Now() }

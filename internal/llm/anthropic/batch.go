@@ -191,7 +191,7 @@ func (e *finalError) Error() string { return e.err.Error() }
 // look asks how the batch stands and, when it has ended, for its result. Both
 // results are nil while it goes on.
 func (b *batches) look(ctx context.Context, id string, emit func(llm.Event)) (*llm.Response, error) {
-	ctx, cancel := b.limited(ctx, checkLimit)
+	ctx, cancel := core.Within(ctx, b.clock, checkLimit, errSlowCheck)
 	defer cancel()
 	reply, err := b.client.Get(ctx, "v1/messages/batches/"+id)
 	if err != nil {
@@ -221,20 +221,11 @@ func (b *batches) slow(ctx context.Context, err error) error {
 	return err
 }
 
-func (b *batches) limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := b.clock.AfterFunc(limit, func() { cancel(errSlowCheck) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
 // abandon cancels a batch that nobody waits for any more, so that it costs
 // nothing if it has not begun, and returns err. That it could not be cancelled is
 // said where err has room for it.
 func (b *batches) abandon(ctx context.Context, id string, err error) error {
-	ctx, cancel := b.limited(context.WithoutCancel(ctx), cancelLimit)
+	ctx, cancel := core.Within(context.WithoutCancel(ctx), b.clock, cancelLimit, errSlowCheck)
 	defer cancel()
 	reply, failed := b.client.Post(ctx, "v1/messages/batches/"+id+"/cancel", nil)
 	if failed == nil {

@@ -72,10 +72,8 @@ func (t *transport) send(req *http.Request) (*http.Response, error) {
 var errSlow = errors.New("the token server did not answer in time")
 
 func (t *transport) fetch(parent context.Context) error {
-	ctx, cancel := context.WithCancelCause(parent)
-	defer cancel(nil)
-	stop := t.clock.AfterFunc(fetchLimit, func() { cancel(errSlow) })
-	defer stop()
+	ctx, cancel := core.Within(parent, t.clock, fetchLimit, errSlow)
+	defer cancel()
 	got, err := t.creds.fetch(ctx, &http.Client{
 		Transport:     inContext{ctx, t.next},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -154,9 +154,8 @@ var errWaited = errors.New("the time for the wait is up")
 func (m monitor) wait(ctx context.Context, j *job, call *monitorCall) (*tool.Output, error) {
 	clock := m.background.clock
 	began := clock.Now()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer clock.AfterFunc(call.timeout, func() { cancel(errWaited) })()
+	ctx, cancel := core.Within(ctx, clock, call.timeout, errWaited)
+	defer cancel()
 	j.mu.Lock()
 	next := j.waited
 	j.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"garuda/internal/core"
 	"garuda/internal/tool"
 )
 
@@ -48,9 +49,8 @@ func (sleep) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	}
 	clock := c.Env.Clock
 	began := clock.Now()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer clock.AfterFunc(time.Duration(in.Seconds)*time.Second, func() { cancel(errSlept) })()
+	ctx, cancel := core.Within(ctx, clock, time.Duration(in.Seconds)*time.Second, errSlept)
+	defer cancel()
 	var why string
 	var err error
 	if notes := c.Env.Notes; notes != nil {
