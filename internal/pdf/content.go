@@ -47,16 +47,9 @@ type painter struct {
 	// text and line are the matrices of the running text.
 	text, line matrix
 	resources  dict
-	page       *pageText
-}
-
-// pageText is what a page shows.
-type pageText struct {
-	glyphs   []placed
-	pictures bool
-	// unknown counts glyphs of which nobody says what they mean.
-	unknown int
-	cut     bool
+	// page gets all but its text, which glyphs are put together to in the end.
+	page   *Page
+	glyphs []placed
 }
 
 // placed is a glyph on the page.
@@ -102,7 +95,7 @@ func (p *painter) run(data []byte, resources dict, depth int) {
 
 // skipPicture passes over a picture that stands among the operators.
 func (p *painter) skipPicture(l *lexer) {
-	p.page.pictures = true
+	p.page.Pictures = true
 	for {
 		switch v := l.borrow().(type) {
 		case end:
@@ -141,7 +134,7 @@ func (p *painter) form(operands []any, depth int) {
 		return
 	}
 	if kind, _ := p.d.resolve(s.dict["Subtype"]).(name); kind != "Form" {
-		p.page.pictures = p.page.pictures || kind == "Image"
+		p.page.Pictures = p.page.Pictures || kind == "Image"
 		return
 	}
 	data, err := p.d.decode(s)
@@ -294,8 +287,8 @@ func (p *painter) show(v any) {
 	text, _ := v.(chars)
 	s := &p.state
 	for len(text) > 0 && s.font != nil && p.d.b.take(20) {
-		if len(p.page.glyphs) >= maxGlyphs {
-			p.page.cut = true
+		if len(p.glyphs) >= maxGlyphs {
+			p.page.Cut = true
 			return
 		}
 		var g glyph
@@ -333,10 +326,10 @@ func (p *painter) place(g glyph, from, to matrix) {
 	}
 	dx, dy = dx/length, dy/length
 	if g.text == "" {
-		p.page.unknown++
+		p.page.Unknown++
 		g.text = "\ufffd"
 	}
-	p.page.glyphs = append(p.page.glyphs, placed{
+	p.glyphs = append(p.glyphs, placed{
 		text: g.text, dx: dx, dy: dy, size: size,
 		x: from[4]*dx + from[5]*dy, y: from[5]*dx - from[4]*dy, after: to[4]*dx + to[5]*dy,
 	})

@@ -35,8 +35,8 @@ func (d *Document) Page(number int) (*Page, error) {
 }
 
 func (d *Document) readPage(page *pageObject) (*Page, error) {
-	found := &pageText{}
-	p := &painter{d: d, page: found, state: textState{ctm: identity(), stretch: 1}}
+	out := &Page{}
+	p := &painter{d: d, page: out, state: textState{ctm: identity(), stretch: 1}}
 	p.text, p.line = identity(), identity()
 	var failed error
 	var content []byte
@@ -47,7 +47,7 @@ func (d *Document) readPage(page *pageObject) (*Page, error) {
 			continue
 		}
 		if len(content)+len(data) > maxStream {
-			found.cut = true
+			out.Cut = true
 			break
 		}
 		// A token does not go on from one part to the next.
@@ -57,11 +57,10 @@ func (d *Document) readPage(page *pageObject) (*Page, error) {
 	switch {
 	case d.b.err != nil:
 		return nil, d.b.err
-	case failed != nil && len(found.glyphs) == 0:
+	case failed != nil && len(p.glyphs) == 0:
 		return nil, failed
 	}
-	out := &Page{Pictures: found.pictures, Unknown: found.unknown, Cut: found.cut}
-	out.Text = compose(found.glyphs)
+	out.Text = compose(p.glyphs)
 	return out, nil
 }
 
