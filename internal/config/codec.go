@@ -11,6 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tailscale/hujson"
 
+	"garuda/internal/core"
 	"garuda/internal/nearest"
 )
 
@@ -255,11 +256,7 @@ func decodeNamed[T any](at *document, v *hujson.Value, c codec[T], nameWords, na
 // quote shows a value from a file on one line, cut to a readable length; control
 // and invisible characters show as escapes.
 func quote(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.QuoteToGraphic(s)
+	return strconv.QuoteToGraphic(core.Cut(s, 80))
 }
 
 // article puts one before words that need it: "an integer", but "one of a, b".

@@ -63,6 +63,19 @@ func isBadByte(s string) bool {
 	return size == 1
 }
 
+// Cut is the text, and of a longer one than this many characters its beginning and
+// an ellipsis.
+func Cut(s string, most int) string {
+	n := 0
+	for at := range s {
+		if n == most {
+			return s[:at] + "…"
+		}
+		n++
+	}
+	return s
+}
+
 // WholeAtEnd drops a character that was cut at the end of b.
 func WholeAtEnd(b []byte) []byte {
 	for i := len(b) - 1; i >= max(len(b)-utf8.UTFMax, 0); i-- {

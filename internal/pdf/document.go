@@ -23,8 +23,8 @@ import (
 
 // Limits of a document; each is far beyond what real ones have.
 const (
-	// MaxPages is how many pages are found.
-	MaxPages = 100_000
+	// maxPages is how many pages are found.
+	maxPages = 100_000
 	// maxTreeDepth is how deep the tree of pages may be.
 	maxTreeDepth = 64
 	// maxCached is how many objects are kept, maxPacked how many bytes of objects
@@ -163,7 +163,7 @@ func (d *Document) loosePages() {
 		if !ok || d.resolve(page["Type"]) != name("Page") {
 			continue
 		}
-		if len(d.pages) >= MaxPages || !d.b.take(20) {
+		if len(d.pages) >= maxPages || !d.b.take(20) {
 			return
 		}
 		d.pages = append(d.pages, pageObject{page, page["Resources"]})
@@ -184,7 +184,7 @@ func (w *treeWalk) node(v, resources any, depth int) {
 		w.seen[r.num] = true
 	}
 	node, ok := w.d.resolve(v).(dict)
-	if !ok || depth > maxTreeDepth || len(w.d.pages) >= MaxPages || !w.d.b.take(20) {
+	if !ok || depth > maxTreeDepth || len(w.d.pages) >= maxPages || !w.d.b.take(20) {
 		return
 	}
 	if own := node["Resources"]; own != nil {

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"garuda/internal/core"
 )
 
 // explain says in plain words why an input does not fit its schema: what came,
@@ -231,11 +233,7 @@ func shown(value any) string {
 	if enc.Encode(value) != nil {
 		return fmt.Sprintf("%v", value)
 	}
-	text := strings.TrimSpace(b.String())
-	if runes := []rune(text); len(runes) > maxShown {
-		return string(runes[:maxShown]) + "…"
-	}
-	return text
+	return core.Cut(strings.TrimSpace(b.String()), maxShown)
 }
 
 func entryCount(n int) string {

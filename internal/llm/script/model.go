@@ -214,13 +214,7 @@ func unmet(require []Requirement, messages []*core.Message) string {
 }
 
 // cut keeps an error to one readable line.
-func cut(s string) string {
-	const most = 300
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func cut(s string) string { return core.Cut(s, 300) }
 
 // split cuts a text into a few pieces, between runes.
 func split(s string) []string {

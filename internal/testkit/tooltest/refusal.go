@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"garuda/internal/core"
+	"garuda/internal/policy"
 	"garuda/internal/tool"
 )
 
@@ -41,13 +42,19 @@ func pipeline(t testing.TB, env *tool.Env, tools []tool.Tool) *tool.Pipeline {
 	if env.Clock == nil {
 		env.Clock = core.SystemClock
 	}
-	return &tool.Pipeline{Registry: registry, Env: env, Decider: allowAll{}}
+	engine, err := policy.New(policy.Config{Root: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tool.Pipeline{Registry: registry, Env: env, Decider: allowAll{engine}}
 }
 
-type allowAll struct{}
+// allowAll lets every call run. Its grants come from the policy, which alone makes
+// them: they are for a call of the same id that changes nothing.
+type allowAll struct{ engine *policy.Engine }
 
-func (allowAll) Decide(req *tool.DecisionRequest) *tool.Decision {
-	return &tool.Decision{Outcome: tool.Allow, Grant: tool.NewGrant(req.CallID)}
+func (a allowAll) Decide(req *tool.DecisionRequest) *tool.Decision {
+	return a.engine.Decide(&tool.DecisionRequest{CallID: req.CallID, Tool: req.Tool, Class: tool.ClassSession, Plan: &tool.Plan{}})
 }
 
 func (allowAll) Resolve(_ *tool.DecisionRequest, asked *tool.Decision, _ tool.Answer) *tool.Decision {

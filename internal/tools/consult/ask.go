@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"garuda/internal/core"
 	"garuda/internal/tool"
 )
 
@@ -115,11 +116,7 @@ func (q *question) name() string {
 	if q.Header != "" {
 		return q.Header
 	}
-	line := inOneLine(q.Question)
-	if runes := []rune(line); len(runes) > maxHeader {
-		return string(runes[:maxHeader]) + "…"
-	}
-	return line
+	return core.Cut(inOneLine(q.Question), maxHeader)
 }
 
 func (ask) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {

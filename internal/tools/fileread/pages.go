@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"garuda/internal/core"
 )
 
 const (
@@ -60,13 +62,7 @@ func pageNumber(text string) (int, error) {
 }
 
 // quote shows what was given, cut to a readable length.
-func quote(text string) string {
-	const most = 40
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return strconv.Quote(text)
-}
+func quote(text string) string { return strconv.Quote(core.Cut(text, 40)) }
 
 // within are the pages of the ranges that a document has, each once, in order.
 func within(ranges []pageRange, pages int) []int {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"garuda/internal/core"
 	"garuda/internal/tool"
 )
 
@@ -99,14 +100,7 @@ func (j *job) line(now time.Time) string {
 }
 
 // brief is the command's text on one line, cut.
-func (j *job) brief() string {
-	text := strings.Join(strings.Fields(j.text), " ")
-	const most = 120
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return text
-}
+func (j *job) brief() string { return core.Cut(strings.Join(strings.Fields(j.text), " "), briefLimit) }
 
 func (j *job) logs(in *managerInput, now time.Time) *tool.Output {
 	n := cmp.Or(in.Lines, defaultLogLines)

@@ -15,7 +15,8 @@ const (
 	// it gets their number.
 	watchRate = 20
 	watchSpan = time.Minute
-	// briefLimit is how many characters of a line a person is shown.
+	// briefLimit is how many characters of a line, or of a command, are enough to
+	// know it by.
 	briefLimit = 120
 )
 
@@ -170,7 +171,7 @@ func (w *watch) take(lines []string) {
 	if len(out) == 0 {
 		return
 	}
-	what, brief := "a line", fmt.Sprintf("%s printed %q", w.job.id, cutLine(out[0]))
+	what, brief := "a line", fmt.Sprintf("%s printed %q", w.job.id, core.Cut(core.Visible(out[0]), briefLimit))
 	if len(out) > 1 {
 		what = fmt.Sprintf("%d lines", len(out))
 		brief += fmt.Sprintf(" and %d more lines that match", len(out)-1)
@@ -193,13 +194,4 @@ func (w *watch) endMinute() {
 		w.note(tool.Note{Kind: kindMonitor, Text: text + " process_manager logs shows the newest.", Brief: text})
 	}
 	w.shown, w.more = 0, 0
-}
-
-// cutLine is a line as a person gets it.
-func cutLine(line string) string {
-	line = core.Visible(line)
-	if r := []rune(line); len(r) > briefLimit {
-		return string(r[:briefLimit]) + "…"
-	}
-	return line
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"garuda/internal/core"
 	"garuda/internal/tool"
 )
 
@@ -95,14 +96,7 @@ func (s stop) unknown(id, items string) error {
 }
 
 // firstWords is a text on one line, in short.
-func firstWords(s string) string {
-	const most = 100
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
-}
+func firstWords(s string) string { return core.Cut(strings.Join(strings.Fields(s), " "), 100) }
 
 func (s stop) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	p, ok := c.Plan.Input.(*stopPlan)
