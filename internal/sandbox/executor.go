@@ -60,6 +60,11 @@ type Command struct {
 	Output func(stderr bool, chunk []byte)
 	// ReadOnlyRoot takes the project out of what may be written (plan mode).
 	ReadOnlyRoot bool
+	// Call is the id of the tool call it belongs to; "" when there is none.
+	Call string
+	// Outside runs it without isolation. Only a call that was granted as such
+	// (tool unsandboxed) sets it.
+	Outside bool
 }
 
 // Result of a command that was started.
@@ -83,6 +88,8 @@ type Result struct {
 	SpillCut bool
 	// SpillErr says why that file is missing or not whole; nil when all is well.
 	SpillErr error
+	// Refused are the hosts that the network did not let it reach.
+	Refused []string
 }
 
 // Captured is the part of a stream that was kept.
