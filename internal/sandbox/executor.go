@@ -23,7 +23,7 @@ const (
 // Executor starts commands. Every implementation passes the contract suite in
 // executortest. Each session owns one; its methods may be called at once.
 type Executor interface {
-	// Name is host, linux, bwrap, seatbelt.
+	// Name is host, linux, bwrap, landlock, seatbelt.
 	Name() string
 	Isolation() Isolation
 	// Run starts one command, waits for its end and returns what it printed. The

@@ -1,5 +1,11 @@
 package sandbox
 
+import "context"
+
+// Viewer makes the view of one command. An executor asks for each, since what
+// lies in a project changes between two; an error means that the command is not run.
+type Viewer func(ctx context.Context, cmd *Command) (*View, error)
+
 // View is everything that a confined command can see and change of the machine:
 // the one description from which each backend makes its isolation. What no entry
 // covers does not exist for the command.
