@@ -36,6 +36,21 @@ type Executor interface {
 	Shutdown(ctx context.Context) error
 }
 
+// Splitter is an executor that sends a command with Outside to another one.
+type Splitter interface {
+	Executor
+	// Outside is the executor without isolation.
+	Outside() Executor
+}
+
+// Where says which executor a command ends up with, and how isolated it then is.
+func Where(e Executor, outside bool) (name string, isolation Isolation) {
+	if s, ok := e.(Splitter); ok && outside {
+		e = s.Outside()
+	}
+	return e.Name(), e.Isolation()
+}
+
 // Command is what to run and how.
 type Command struct {
 	// Argv is the program and its arguments; a shell text is {"bash", "-c", text}.

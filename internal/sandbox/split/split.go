@@ -1,0 +1,132 @@
+// Package split is the executor of a session: it sends each command into the
+// sandbox, and past it only those that were granted so.
+//
+// Finding a sandbox takes a few milliseconds, so it goes on beside the rest of
+// the start, and whoever asks for it first waits. It never decides which command
+// may leave the sandbox, and where a sandbox is required and there is none it
+// runs nothing.
+package split
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"garuda/internal/sandbox"
+)
+
+// ErrNoSandbox is in the error of a command that was not run, because a sandbox is
+// required and there is none.
+var ErrNoSandbox = errors.New("a sandbox is required, and there is none")
+
+// Options of New.
+type Options struct {
+	// Host runs what leaves the sandbox, and everything where there is none.
+	Host sandbox.Executor
+	// Find finds the isolating executor; its error says why there is none, and what
+	// to do about it. Nil: none is wanted.
+	Find func(ctx context.Context) (sandbox.Executor, error)
+	// Required lets nothing run without isolation.
+	Required bool
+}
+
+// Executor is sandbox.Splitter over two others. All its methods but Outside wait
+// for the sandbox to be found.
+type Executor struct {
+	host     sandbox.Executor
+	required bool
+
+	cancel context.CancelFunc
+	found  chan struct{} // closes when the two below are set
+	inside sandbox.Executor
+	err    error
+}
+
+var _ sandbox.Splitter = (*Executor)(nil)
+
+// New begins to find the sandbox. Shutdown ends that too.
+func New(o Options) *Executor {
+	ctx, cancel := context.WithCancel(context.Background())
+	e := &Executor{host: o.Host, required: o.Required, cancel: cancel, found: make(chan struct{})}
+	if o.Find == nil {
+		close(e.found)
+		return e
+	}
+	go func() {
+		defer close(e.found)
+		if e.inside, e.err = o.Find(ctx); e.err == nil && e.inside == nil {
+			e.err = errors.New("this machine has no sandbox that Garuda knows")
+		}
+	}()
+	return e
+}
+
+// Inside is the isolating executor, or nil; err then says why there is none, and is
+// nil where none was wanted.
+func (e *Executor) Inside() (sandbox.Executor, error) {
+	<-e.found
+	if e.err != nil {
+		return nil, e.err
+	}
+	return e.inside, nil
+}
+
+// Outside is the executor without isolation.
+func (e *Executor) Outside() sandbox.Executor { return e.host }
+
+// chosen is where a command runs that does not leave the sandbox.
+func (e *Executor) chosen() sandbox.Executor {
+	if inside, _ := e.Inside(); inside != nil {
+		return inside
+	}
+	return e.host
+}
+
+// Name is that of the executor that commands run with.
+func (e *Executor) Name() string { return e.chosen().Name() }
+
+// Isolation is that of commands that do not leave the sandbox.
+func (e *Executor) Isolation() sandbox.Isolation { return e.chosen().Isolation() }
+
+// place is where one command runs; an error means nowhere.
+func (e *Executor) place(cmd *sandbox.Command) (sandbox.Executor, error) {
+	to := e.chosen()
+	if cmd.Outside {
+		to = e.host
+	}
+	if e.required && to.Isolation() != sandbox.IsolationOS {
+		if _, err := e.Inside(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrNoSandbox, err)
+		}
+		return nil, ErrNoSandbox
+	}
+	return to, nil
+}
+
+// Run runs one command; see sandbox.Executor.
+func (e *Executor) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Result, error) {
+	to, err := e.place(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return to.Run(ctx, cmd)
+}
+
+// Start starts a program whose pipes the caller talks to.
+func (e *Executor) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
+	to, err := e.place(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return to.Start(ctx, cmd)
+}
+
+// Shutdown ends what both executors started, and waits for it.
+func (e *Executor) Shutdown(ctx context.Context) error {
+	e.cancel()
+	err := e.host.Shutdown(ctx)
+	if inside, _ := e.Inside(); inside != nil {
+		err = errors.Join(err, inside.Shutdown(ctx))
+	}
+	return err
+}
