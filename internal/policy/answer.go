@@ -71,7 +71,7 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 		return again
 	}
 	d.Outcome, d.Reason = tool.Allow, "the user allowed it"
-	d.Grant = tool.NewGrant(req.CallID)
+	d.Grant = s.grant()
 	d.Grant.Hunks = a.Hunks
 	e.forget(s)
 	e.reads.clear()

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"garuda/internal/policy/shellscan"
+	"garuda/internal/protect"
 	"garuda/internal/tool"
 )
 
@@ -113,6 +114,9 @@ type Engine struct {
 	team     team
 	guard    map[string]string
 	entries  []guardEntry
+	// secrets and steering are the sensitive and the protected names.
+	secrets  *protect.List
+	steering *protect.List
 	warnings []string
 	rows     []row
 	// walkLimit is maxWalk.
@@ -132,7 +136,9 @@ type Engine struct {
 func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, rows: table(), entries: guardEntries(), walkLimit: maxWalk,
-		denied: map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{},
+		secrets:  protect.Compile(protect.Sensitive(), cfg.FoldCase),
+		steering: protect.Compile(slices.Concat(protect.Locked(), protect.Watched()), cfg.FoldCase),
+		denied:   map[string]denial{}, env: map[string]bool{}, tools: map[string]ToolInfo{},
 	}
 	if cfg.Resolver == nil {
 		e.cfg.Resolver = linkResolver{}
@@ -250,7 +256,7 @@ func (e *Engine) Decide(req *tool.DecisionRequest) *tool.Decision {
 	d := s.decide()
 	switch d.Outcome {
 	case tool.Allow:
-		d.Grant = tool.NewGrant(req.CallID)
+		d.Grant = s.grant()
 		if s.neutralGit {
 			d.Grant.CommandEnv = shellscan.NeutralGitEnv()
 		}

@@ -78,6 +78,13 @@ func (e *Engine) situation(req *tool.DecisionRequest, attended bool) *situation 
 	return s
 }
 
+// grant lets the call run, under the mode that was decided in.
+func (s *situation) grant() *tool.Grant {
+	g := tool.NewGrant(s.req.CallID)
+	g.ReadOnlyRoot, g.Outside = s.mode == Plan, s.outside
+	return g
+}
+
 func (s *situation) files(out []target, files []shellscan.File) []target {
 	for _, f := range files {
 		if len(f.Paths) == 0 {

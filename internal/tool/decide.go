@@ -119,6 +119,9 @@ type Grant struct {
 	// call's commands: a git command that is allowed because it only reads runs
 	// with configuration neutralised.
 	CommandEnv []string
+	// ReadOnlyRoot takes the project out of what the call's commands may write: it
+	// was allowed in plan mode. Outside lets them run without the sandbox.
+	ReadOnlyRoot, Outside bool
 
 	// Hunks are the only hunks of the preview that may be written; nil is all.
 	Hunks []int

@@ -103,10 +103,9 @@ func TestWithoutASandbox(t *testing.T) {
 	if in, err := none.Inside(); in != nil || err != nil {
 		t.Errorf("%v, %v", in, err)
 	}
-	if none := split.New(split.Options{Host: host, Required: true}); true {
-		if _, err := none.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, split.ErrNoSandbox) {
-			t.Error(err)
-		}
+	none = split.New(split.Options{Host: host, Required: true})
+	if _, err := none.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, split.ErrNoSandbox) {
+		t.Error(err)
 	}
 }
 
