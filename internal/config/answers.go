@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"garuda/internal/jsonc"
 )
 
 // newAnswers is what the user's file for a project begins with.
@@ -27,7 +29,7 @@ const newAnswers = `// Your own answers for one project ("always in this project
 func AddProjectRule(home, root, text string) error {
 	path := UserProjectFile(home, root)
 	if err := addRule(path, text); err != nil {
-		return fmt.Errorf("add the rule %s to %s: %w", quote(text), path, err)
+		return fmt.Errorf("add the rule %s to %s: %w", jsonc.Quote(text), path, err)
 	}
 	return nil
 }
@@ -68,13 +70,13 @@ func withRule(file []byte, text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := child(child(&d.root, "permissions", 1, &hujson.Object{}), "allow", 2, &hujson.Array{})
+	rules := child(child(&d.Root, "permissions", 1, &hujson.Object{}), "allow", 2, &hujson.Array{})
 	array, ok := rules.Value.(*hujson.Array)
 	if !ok {
-		return nil, d.mistyped(rules, "a list")
+		return nil, d.Mistyped(rules, "a list")
 	}
 	appendElement(array, text)
-	out := d.root.Pack()
+	out := d.Root.Pack()
 	if _, _, err := decode(out, source); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tailscale/hujson"
 
-	"garuda/internal/core"
+	"garuda/internal/jsonc"
 	"garuda/internal/nearest"
 )
 
@@ -43,11 +43,11 @@ func fromText[T any](words, many string, schema *jsonschema.Schema, parse func(s
 		var none T
 		lit, ok := v.Value.(hujson.Literal)
 		if !ok || lit.Kind() != '"' {
-			return none, at.mistyped(v, c.words)
+			return none, at.Mistyped(v, c.words)
 		}
 		got, err := parse(lit.String())
 		if err != nil {
-			return none, at.errorf(v, "%w", err)
+			return none, at.Errorf(v, "%w", err)
 		}
 		return got, nil
 	}
@@ -74,7 +74,7 @@ func matching(words, many, pattern string) codec[string] {
 			return "", fmt.Errorf("pattern of the settings table: %w", err)
 		}
 		if !ok || len([]rune(s)) > limit {
-			return "", fmt.Errorf("%s is not %s", quote(s), article(words))
+			return "", fmt.Errorf("%s is not %s", jsonc.Quote(s), jsonc.Article(words))
 		}
 		return s, nil
 	}, asIs[string])
@@ -94,7 +94,7 @@ func choice(words ...string) codec[string] {
 		if slices.Contains(words, s) {
 			return s, nil
 		}
-		return "", fmt.Errorf("%s is not %s%s", quote(s), described, didYouMean(nearest.Of(s, words)))
+		return "", fmt.Errorf("%s is not %s%s", jsonc.Quote(s), described, jsonc.DidYouMean(nearest.Of(s, words)))
 	}, asIs[string])
 }
 
@@ -103,13 +103,13 @@ func boolean() codec[bool] {
 	c.decode = func(at *document, v *hujson.Value) (bool, error) {
 		lit, ok := v.Value.(hujson.Literal)
 		if !ok || lit.Kind() != 't' && lit.Kind() != 'f' {
-			return false, at.mistyped(v, c.words)
+			return false, at.Mistyped(v, c.words)
 		}
 		return lit.Bool(), nil
 	}
 	c.parse = func(s string) (bool, error) {
 		if s != "true" && s != "false" {
-			return false, fmt.Errorf("%s is not true or false", quote(s))
+			return false, fmt.Errorf("%s is not true or false", jsonc.Quote(s))
 		}
 		return s == "true", nil
 	}
@@ -129,7 +129,7 @@ func integer(low, high int) codec[int] {
 	}
 	c.decode = func(at *document, v *hujson.Value) (int, error) {
 		if v.Value.Kind() != '0' {
-			return 0, at.mistyped(v, c.words)
+			return 0, at.Mistyped(v, c.words)
 		}
 		f, err := number.decode(at, v)
 		if err != nil {
@@ -137,7 +137,7 @@ func integer(low, high int) codec[int] {
 		}
 		n, err := whole(f)
 		if err != nil {
-			return 0, at.errorf(v, "%w", err)
+			return 0, at.Errorf(v, "%w", err)
 		}
 		return n, nil
 	}
@@ -161,7 +161,7 @@ func number(low, high float64) codec[float64] {
 		f, err := strconv.ParseFloat(s, 64)
 		switch {
 		case err != nil || math.IsNaN(f):
-			return 0, fmt.Errorf("%s is not a number", quote(s))
+			return 0, fmt.Errorf("%s is not a number", jsonc.Quote(s))
 		case f < low:
 			return 0, fmt.Errorf("%s is below %s, the least", s, plain(low))
 		case f > high:
@@ -172,11 +172,11 @@ func number(low, high float64) codec[float64] {
 	c.decode = func(at *document, v *hujson.Value) (float64, error) {
 		lit, ok := v.Value.(hujson.Literal)
 		if !ok || lit.Kind() != '0' {
-			return 0, at.mistyped(v, c.words)
+			return 0, at.Mistyped(v, c.words)
 		}
 		f, err := c.parse(string(lit))
 		if err != nil {
-			return 0, at.errorf(v, "%w", err)
+			return 0, at.Errorf(v, "%w", err)
 		}
 		return f, nil
 	}
@@ -223,7 +223,7 @@ func flagWord(word string) codec[bool] {
 func decodeList[T any](at *document, v *hujson.Value, c codec[T]) ([]T, error) {
 	array, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return nil, at.mistyped(v, "list of "+c.plural())
+		return nil, at.Mistyped(v, "list of "+c.plural())
 	}
 	var out []T
 	for i := range array.Elements {
@@ -237,44 +237,18 @@ func decodeList[T any](at *document, v *hujson.Value, c codec[T]) ([]T, error) {
 }
 
 func decodeNamed[T any](at *document, v *hujson.Value, c codec[T], nameWords, namePattern string) (map[string]T, error) {
-	members, err := at.members(v)
+	members, err := at.Members(v)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]T{}
 	for _, m := range members {
-		if ok, err := regexp.MatchString(namePattern, m.name); err != nil || !ok {
-			return nil, at.errorf(m.at, "%s is not %s", quote(m.name), article(nameWords))
+		if ok, err := regexp.MatchString(namePattern, m.Name); err != nil || !ok {
+			return nil, at.Errorf(m.At, "%s is not %s", jsonc.Quote(m.Name), jsonc.Article(nameWords))
 		}
-		if out[m.name], err = c.decode(at, m.value); err != nil {
+		if out[m.Name], err = c.decode(at, m.Value); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
-}
-
-// quote shows a value from a file on one line, cut to a readable length; control
-// and invisible characters show as escapes.
-func quote(s string) string {
-	return strconv.QuoteToGraphic(core.Cut(s, 80))
-}
-
-// article puts one before words that need it: "an integer", but "one of a, b".
-func article(words string) string {
-	for _, whole := range []string{"one of ", "true or ", "false, ", "an ", "\""} {
-		if strings.HasPrefix(words, whole) {
-			return words
-		}
-	}
-	if strings.ContainsAny(words[:1], "aeiou") {
-		return "an " + words
-	}
-	return "a " + words
-}
-
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "; did you mean " + strconv.Quote(name) + "?"
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tailscale/hujson"
+
+	"garuda/internal/jsonc"
 )
 
 // rule is a permission rule: its text, or an object with examples and hashes.
@@ -27,35 +29,26 @@ func rule() codec[Rule] {
 	}
 	c.decode = func(at *document, v *hujson.Value) (Rule, error) {
 		out := Rule{}
-		out.Line, _ = at.position(v.StartOffset)
+		out.Line = at.Line(v)
 		if v.Value.Kind() != '{' {
 			var err error
 			out.Text, err = line.decode(at, v)
 			return out, err
 		}
-		members, err := at.members(v)
+		err := at.Object(v, "a rule", jsonc.Fields{
+			"rule":     into(at, &out.Text, line),
+			"match":    intoList(at, &out.Match, line),
+			"notMatch": intoList(at, &out.NotMatch, line),
+			"files": func(v *hujson.Value) (err error) {
+				out.Files, err = decodeNamed(at, v, hash, "path", "")
+				return err
+			},
+		})
 		if err != nil {
 			return out, err
 		}
-		for _, m := range members {
-			switch m.name {
-			case "rule":
-				out.Text, err = line.decode(at, m.value)
-			case "match":
-				out.Match, err = decodeList(at, m.value, line)
-			case "notMatch":
-				out.NotMatch, err = decodeList(at, m.value, line)
-			case "files":
-				out.Files, err = decodeNamed(at, m.value, hash, "path", "")
-			default:
-				err = at.unknown(m, "a rule", []string{"rule", "match", "notMatch", "files"})
-			}
-			if err != nil {
-				return out, err
-			}
-		}
 		if out.Text == "" {
-			return out, at.errorf(v, `a rule without "rule"`)
+			return out, at.Errorf(v, `a rule without "rule"`)
 		}
 		return out, nil
 	}
@@ -102,27 +95,17 @@ func formatter() codec[FormatterCommand] {
 			return out, nil
 		}
 		if v.Value.Kind() != '{' {
-			return out, at.mistyped(v, c.words)
+			return out, at.Mistyped(v, c.words)
 		}
-		members, err := at.members(v)
+		err := at.Object(v, "a formatter", jsonc.Fields{
+			"extensions": intoList(at, &out.Extensions, extension),
+			"command":    into(at, &out.Command, command),
+		})
 		if err != nil {
 			return out, err
 		}
-		for _, m := range members {
-			switch m.name {
-			case "extensions":
-				out.Extensions, err = decodeList(at, m.value, extension)
-			case "command":
-				out.Command, err = command.decode(at, m.value)
-			default:
-				err = at.unknown(m, "a formatter", []string{"extensions", "command"})
-			}
-			if err != nil {
-				return out, err
-			}
-		}
 		if out.Command == "" || len(out.Extensions) == 0 {
-			return out, at.errorf(v, "a formatter needs extensions and command")
+			return out, at.Errorf(v, "a formatter needs extensions and command")
 		}
 		return out, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"garuda/internal/jsonc"
 )
 
 // newSettings is what the user's settings file begins with.
@@ -19,11 +21,11 @@ func UserFile(home string) string { return filepath.Join(home, "settings.json") 
 func CheckValue(key string, value []byte) error {
 	k := byName()[key]
 	if k == nil {
-		return fmt.Errorf("there is no setting %s", quote(key))
+		return fmt.Errorf("there is no setting %s", jsonc.Quote(key))
 	}
 	d, err := parse(value, Source{Kind: User, Name: key})
 	if err == nil {
-		_, err = k.decode(d, &d.root)
+		_, err = k.decode(d, &d.Root)
 	}
 	var e *Error
 	if errors.As(err, &e) {
@@ -69,16 +71,16 @@ func withSetting(file []byte, key string, value []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := &d.root
+	at := &d.Root
 	parts := strings.Split(key, ".")
 	for i, part := range parts {
 		if _, ok := at.Value.(*hujson.Object); !ok {
-			return nil, d.mistyped(at, "an object")
+			return nil, d.Mistyped(at, "an object")
 		}
 		at = child(at, part, i+1, &hujson.Object{})
 	}
-	at.Value = fresh.root.Value
-	out := d.root.Pack()
+	at.Value = fresh.Root.Value
+	out := d.Root.Pack()
 	if _, _, err := decode(out, source); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"garuda/internal/jsonc"
 	"garuda/internal/userfile"
 )
 
@@ -113,66 +114,33 @@ func decodeTeam(text []byte, source Source) (*Team, error) {
 		return nil, err
 	}
 	t := &Team{Files: []string{source.Name}}
-	return t, d.object(member{at: &d.root, value: &d.root}, "a policy", []field{
-		{"disallowedCommands", d.teamList(&t.Commands, text1("command"))},
-		{"requireSandbox", into(d, &t.RequireSandbox, boolean())},
-		{"profile", into(d, &t.Strict, flagWord("strict"))},
-		{"denyPaths", d.teamList(&t.Paths, text1("path"))},
-		{"allowedModels", intoList(d, &t.Models, text1("model"))},
-		{"network", d.within("network", []field{
-			{"blockedHosts", d.teamList(&t.BlockedHosts, text1("host"))},
-			{"strictAllowlist", into(d, &t.StrictAllowlist, boolean())},
-		})},
-		{"limits", d.within("limits", []field{
-			{"maxSteps", into(d, &t.MaxSteps, integer(1, huge))},
-			{"tokenBudget", into(d, &t.TokenBudget, integer(1, huge))},
-			{"spendUsd", into(d, &t.SpendUSD, number(1e-6, 1e9))},
-		})},
-		{"audit", d.teamAudit(t)},
-		{"allow", d.teamRules(&t.Permissions.Allow)},
-		{"ask", d.teamRules(&t.Permissions.Ask)},
-		{"deny", d.teamRules(&t.Permissions.Deny)},
-		{"disableYolo", into(d, &t.NoYolo, boolean())},
+	return t, d.Object(&d.Root, "a policy", jsonc.Fields{
+		"disallowedCommands": d.teamList(&t.Commands, text1("command")),
+		"requireSandbox":     into(d, &t.RequireSandbox, boolean()),
+		"profile":            into(d, &t.Strict, flagWord("strict")),
+		"denyPaths":          d.teamList(&t.Paths, text1("path")),
+		"allowedModels":      intoList(d, &t.Models, text1("model")),
+		"network": d.within("network", jsonc.Fields{
+			"blockedHosts":    d.teamList(&t.BlockedHosts, text1("host")),
+			"strictAllowlist": into(d, &t.StrictAllowlist, boolean()),
+		}),
+		"limits": d.within("limits", jsonc.Fields{
+			"maxSteps":    into(d, &t.MaxSteps, integer(1, huge)),
+			"tokenBudget": into(d, &t.TokenBudget, integer(1, huge)),
+			"spendUsd":    into(d, &t.SpendUSD, number(1e-6, 1e9)),
+		}),
+		"audit":       d.teamAudit(t),
+		"allow":       d.teamRules(&t.Permissions.Allow),
+		"ask":         d.teamRules(&t.Permissions.Ask),
+		"deny":        d.teamRules(&t.Permissions.Deny),
+		"disableYolo": into(d, &t.NoYolo, boolean()),
 	})
 }
 
 func text1(what string) codec[string] { return text(what, what+"s") }
 
-// field is a name that an object may have, and what takes its value.
-type field struct {
-	name string
-	take func(*hujson.Value) error
-}
-
-// object reads an object in which only these fields may stand.
-func (d *document) object(in member, what string, fields []field) error {
-	members, err := d.members(in.value)
-	if err != nil {
-		return err
-	}
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.name
-	}
-	for _, m := range members {
-		found := false
-		for _, f := range fields {
-			if found = f.name == m.name; found {
-				if err := f.take(m.value); err != nil {
-					return err
-				}
-				break
-			}
-		}
-		if !found {
-			return d.unknown(m, what, names)
-		}
-	}
-	return nil
-}
-
-func (d *document) within(what string, fields []field) func(*hujson.Value) error {
-	return func(v *hujson.Value) error { return d.object(member{at: v, value: v}, what, fields) }
+func (d *document) within(what string, fields jsonc.Fields) func(*hujson.Value) error {
+	return func(v *hujson.Value) error { return d.Object(v, what, fields) }
 }
 
 func into[T any](d *document, to *T, c codec[T]) func(*hujson.Value) error {
@@ -215,10 +183,10 @@ func (d *document) teamRules(to *[]Rule) func(*hujson.Value) error {
 func (d *document) teamAudit(t *Team) func(*hujson.Value) error {
 	return func(v *hujson.Value) error {
 		t.Audit = &TeamAudit{}
-		return d.object(member{at: v, value: v}, "audit", []field{
-			{"enabled", into(d, &t.Audit.Enabled, boolean())},
-			{"level", into(d, &t.Audit.Level, choice("all", "mutations", "denials"))},
-			{"checkpoint", into(d, &t.Audit.Checkpoint, boolean())},
+		return d.Object(v, "audit", jsonc.Fields{
+			"enabled":    into(d, &t.Audit.Enabled, boolean()),
+			"level":      into(d, &t.Audit.Level, choice("all", "mutations", "denials")),
+			"checkpoint": into(d, &t.Audit.Checkpoint, boolean()),
 		})
 	}
 }

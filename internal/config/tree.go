@@ -9,6 +9,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"garuda/internal/jsonc"
 	"garuda/internal/nearest"
 )
 
@@ -49,7 +50,7 @@ func appendNew(names []string, name string) []string {
 // entries decodes every key that the document sets, in its order.
 func (d *document) entries() ([]entry, []Notice, error) {
 	r := reader{document: d}
-	err := r.group("", member{at: &d.root, value: &d.root}, groups()[""])
+	err := r.group("", jsonc.Member{At: &d.Root, Value: &d.Root}, groups()[""])
 	return r.found, r.notices, err
 }
 
@@ -60,22 +61,22 @@ type reader struct {
 }
 
 // group reads the object of a group, in which only the allowed names may stand.
-func (r *reader) group(path string, in member, allowed []string) error {
-	members, err := r.members(in.value)
+func (r *reader) group(path string, in jsonc.Member, allowed []string) error {
+	members, err := r.Members(in.Value)
 	if err != nil {
 		return err
 	}
 	for _, m := range members {
-		name := m.name
+		name := m.Name
 		if path != "" {
-			name = path + "." + m.name
+			name = path + "." + m.Name
 		}
 		switch {
-		case path == "" && m.name == "$schema" && m.value.Value.Kind() == '"':
+		case path == "" && m.Name == "$schema" && m.Value.Value.Kind() == '"':
 			// Editors find the schema by it; it says nothing to Garuda.
-		case path == "" && m.name == "model" && m.value.Value.Kind() == '{':
+		case path == "" && m.Name == "model" && m.Value.Value.Kind() == '{':
 			err = r.modelObject(m)
-		case strings.Contains(m.name, ".") || !contains(allowed, m.name):
+		case strings.Contains(m.Name, ".") || !contains(allowed, m.Name):
 			err = r.unknownKey(path, m, allowed)
 		case byName()[name] != nil:
 			err = r.key(byName()[name], m)
@@ -89,15 +90,15 @@ func (r *reader) group(path string, in member, allowed []string) error {
 	return nil
 }
 
-func (r *reader) key(k *Key, m member) error {
-	c, err := k.decode(r.document, m.value)
+func (r *reader) key(k *Key, m jsonc.Member) error {
+	c, err := k.decode(r.document, m.Value)
 	if err != nil {
 		return err
 	}
-	line, _ := r.position(m.at.StartOffset)
-	value, err := canonical(m.value)
+	line := r.Line(m.At)
+	value, err := canonical(m.Value)
 	if err != nil {
-		return r.errorf(m.value, "%w", err)
+		return r.Errorf(m.Value, "%w", err)
 	}
 	r.found = append(r.found, entry{k, c, line, value})
 	return nil
@@ -123,8 +124,8 @@ func canonical(v *hujson.Value) (string, error) {
 
 // modelObject reads {contextWindow, price} under model, where an earlier Garuda
 // kept them, as modelInfo.
-func (r *reader) modelObject(m member) error {
-	line, _ := r.position(m.at.StartOffset)
+func (r *reader) modelObject(m jsonc.Member) error {
+	line := r.Line(m.At)
 	r.notices = append(r.notices, Notice{
 		Key: "model", Source: r.source, Line: line,
 		Text: `the object under "model" is read as "modelInfo"; please rename it`,
@@ -132,28 +133,28 @@ func (r *reader) modelObject(m member) error {
 	return r.group("modelInfo", m, []string{"contextWindow", "price"})
 }
 
-func (r *reader) unknownKey(path string, m member, allowed []string) error {
-	name := m.name
+func (r *reader) unknownKey(path string, m jsonc.Member, allowed []string) error {
+	name := m.Name
 	if path != "" {
 		name = path + "." + name
 	}
-	if k := byName()[name]; k != nil && strings.Contains(m.name, ".") {
-		return r.errorf(m.at, "unknown key %s; write it nested: %s", quote(m.name), nested(m.name))
+	if k := byName()[name]; k != nil && strings.Contains(m.Name, ".") {
+		return r.Errorf(m.At, "unknown key %s; write it nested: %s", jsonc.Quote(m.Name), nested(m.Name))
 	}
-	if near := nearest.Of(m.name, allowed); near != "" {
+	if near := nearest.Of(m.Name, allowed); near != "" {
 		if path != "" {
 			near = path + "." + near
 		}
-		return r.errorf(m.at, "unknown key %s%s", quote(name), didYouMean(near))
+		return r.Errorf(m.At, "unknown key %s%s", jsonc.Quote(name), jsonc.DidYouMean(near))
 	}
 	// Perhaps it stands in the wrong place: {"maxSteps": 3} for limits.maxSteps.
 	var elsewhere string
 	for _, k := range table() {
-		if strings.HasSuffix(k.Name, "."+m.name) && elsewhere == "" {
+		if strings.HasSuffix(k.Name, "."+m.Name) && elsewhere == "" {
 			elsewhere = k.Name
 		}
 	}
-	return r.errorf(m.at, "unknown key %s%s", quote(name), didYouMean(elsewhere))
+	return r.Errorf(m.At, "unknown key %s%s", jsonc.Quote(name), jsonc.DidYouMean(elsewhere))
 }
 
 // nested writes a dotted name as it stands in a file: {"limits": {"maxSteps": …}}.
@@ -164,11 +165,6 @@ func nested(name string) string {
 		fmt.Fprintf(&b, "{%q: ", p)
 	}
 	return b.String() + "…" + strings.Repeat("}", len(parts))
-}
-
-// unknown is the error for a name that an object inside a value may not have.
-func (d *document) unknown(m member, what string, known []string) error {
-	return d.errorf(m.at, "%s has no %s%s", what, quote(m.name), didYouMean(nearest.Of(m.name, known)))
 }
 
 func contains(names []string, name string) bool {

@@ -21,16 +21,16 @@ func WithDefault(path string, text []byte, spec string) ([]byte, error) {
 	if before.Default == spec {
 		return text, nil
 	}
-	_, root, err := parseDocument(path, text)
+	d, err := parseDocument(path, text)
 	if err != nil {
 		return nil, err
 	}
-	object, ok := root.Value.(*hujson.Object)
+	object, ok := d.Root.Value.(*hujson.Object)
 	if !ok {
 		return nil, &FileError{Path: path, Problem: "it must be an object"}
 	}
 	setDefault(object, spec)
-	out := root.Pack()
+	out := d.Root.Pack()
 	after, err := ParseFile(path, out)
 	if err != nil {
 		return nil, fmt.Errorf("write the default model: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"garuda/internal/core"
+	"garuda/internal/jsonc"
 	"garuda/internal/userfile"
 )
 
@@ -76,76 +77,76 @@ func ReadFile(path string) (*File, error) {
 // ParseFile reads the content of a models.json; path is for errors, which are
 // *FileError.
 func ParseFile(path string, data []byte) (*File, error) {
-	d, v, err := parseDocument(path, data)
+	d, err := parseDocument(path, data)
 	if err != nil {
 		return nil, err
 	}
 	f := &File{Path: path, Providers: map[string]Definition{}, Models: map[string]ModelInfo{}}
-	err = d.object(v, "models.json",
-		d.text("default", &f.Default),
-		field{"providers", func(v hujson.Value) error {
-			return d.members(v, "providers", func(name string, at, v hujson.Value) error {
+	err = d.Object(&d.Root, "models.json", jsonc.Fields{
+		"default": d.text(&f.Default),
+		"providers": func(v *hujson.Value) error {
+			return d.named(v, func(name string, at, v *hujson.Value) error {
 				def, err := d.definition(name, at, v)
 				f.Providers[name] = def
 				return err
 			})
-		}},
-		field{"models", func(v hujson.Value) error {
-			return d.members(v, "models", func(spec string, at, v hujson.Value) error {
+		},
+		"models": func(v *hujson.Value) error {
+			return d.named(v, func(spec string, at, v *hujson.Value) error {
 				provider, id, ok := strings.Cut(spec, "/")
 				if !ok {
 					provider, id = "anthropic", spec
 				}
 				if provider == "" || id == "" {
-					return d.errorAt(at.StartOffset, "%q is no model; write provider/model", spec)
+					return d.Errorf(at, "%q is no model; write provider/model", spec)
 				}
 				info, err := d.modelInfo(v, spec)
 				f.Models[provider+"/"+id] = info
 				return err
 			})
-		}},
-	)
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-func (d *document) definition(name string, at, v hujson.Value) (Definition, error) {
+func (d document) definition(name string, at, v *hujson.Value) (Definition, error) {
 	var def Definition
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '/' || r > '~' }) {
-		return def, d.errorAt(at.StartOffset, "%q cannot name a provider: use visible ASCII without '/'", name)
+		return def, d.Errorf(at, "%q cannot name a provider: use visible ASCII without '/'", name)
 	}
-	var baseAt, envAt int
-	err := d.object(v, "provider "+name,
-		d.choice("type", &def.Type, typeCompatible, typeResponses, typeAnthropic, typeGemini),
-		field{"baseUrl", func(v hujson.Value) error {
-			baseAt = v.StartOffset
-			return d.text("baseUrl", &def.BaseURL).take(v)
-		}},
-		field{"apiKeyEnv", func(v hujson.Value) error {
-			envAt = v.StartOffset
-			return d.text("apiKeyEnv", &def.KeyEnv).take(v)
-		}},
-		field{"headers", func(v hujson.Value) error {
+	var baseAt, envAt *hujson.Value
+	err := d.Object(v, "provider "+name, jsonc.Fields{
+		"type": d.choice(&def.Type, typeCompatible, typeResponses, typeAnthropic, typeGemini),
+		"baseUrl": func(v *hujson.Value) error {
+			baseAt = v
+			return d.text(&def.BaseURL)(v)
+		},
+		"apiKeyEnv": func(v *hujson.Value) error {
+			envAt = v
+			return d.text(&def.KeyEnv)(v)
+		},
+		"headers": func(v *hujson.Value) error {
 			var err error
 			def.Headers, err = d.headers(v)
 			return err
-		}},
-		d.boolean("allowInsecureHttp", &def.AllowInsecureHTTP),
-	)
+		},
+		"allowInsecureHttp": d.boolean(&def.AllowInsecureHTTP),
+	})
 	if err != nil {
 		return def, err
 	}
 	b, isBuiltin := builtinNamed(name)
 	switch {
 	case def.Type == "" && !isBuiltin:
-		return def, d.errorAt(v.StartOffset, "provider %s needs a type: %s, %s, %s or %s", name, typeCompatible, typeResponses, typeAnthropic, typeGemini)
+		return def, d.Errorf(v, "provider %s needs a type: %s, %s, %s or %s", name, typeCompatible, typeResponses, typeAnthropic, typeGemini)
 	case def.BaseURL == "" && !isBuiltin:
-		return def, d.errorAt(v.StartOffset, "provider %s needs a baseUrl", name)
+		return def, d.Errorf(v, "provider %s needs a baseUrl", name)
 	case def.KeyEnv != "" && !variableName(def.KeyEnv):
 		// The text itself is not repeated: people put the key there.
-		return def, d.errorAt(envAt, "apiKeyEnv of provider %s must be the name of an environment variable, not the key itself", name)
+		return def, d.Errorf(envAt, "apiKeyEnv of provider %s must be the name of an environment variable, not the key itself", name)
 	}
 	if def.BaseURL != "" {
 		typ := def.Type
@@ -153,24 +154,24 @@ func (d *document) definition(name string, at, v hujson.Value) (Definition, erro
 			typ = b.typ
 		}
 		if _, _, err := checkBaseURL(def.BaseURL, formats[typ], def.AllowInsecureHTTP); err != nil {
-			return def, d.errorAt(baseAt, "baseUrl of provider %s: %v", name, err)
+			return def, d.Errorf(baseAt, "baseUrl of provider %s: %v", name, err)
 		}
 	}
 	return def, nil
 }
 
-func (d *document) headers(v hujson.Value) (map[string]string, error) {
+func (d document) headers(v *hujson.Value) (map[string]string, error) {
 	out := map[string]string{}
-	err := d.members(v, "headers", func(key string, at, v hujson.Value) error {
+	err := d.named(v, func(key string, at, v *hujson.Value) error {
 		if !headerName(key) {
-			return d.errorAt(at.StartOffset, "%q cannot be the name of an HTTP header", key)
+			return d.Errorf(at, "%q cannot be the name of an HTTP header", key)
 		}
 		var value string
-		if err := d.text("header "+key, &value).take(v); err != nil {
+		if err := d.text(&value)(v); err != nil {
 			return err
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-			return d.errorAt(v.StartOffset, "header %s contains a control character", key)
+			return d.Errorf(v, "header %s contains a control character", key)
 		}
 		out[key] = value
 		return nil
@@ -178,22 +179,24 @@ func (d *document) headers(v hujson.Value) (map[string]string, error) {
 	return out, err
 }
 
-func (d *document) modelInfo(v hujson.Value, spec string) (ModelInfo, error) {
+func (d document) modelInfo(v *hujson.Value, spec string) (ModelInfo, error) {
 	var m ModelInfo
-	err := d.object(v, "model "+spec,
-		d.count("contextWindow", &m.ContextWindow, maxTokens),
-		d.count("maxTokens", &m.MaxTokens, maxTokens),
-		field{"price", func(v hujson.Value) error {
-			return d.object(v, "price of "+spec, d.dollars("input", &m.Price.Input), d.dollars("output", &m.Price.Output),
-				d.dollars("cacheRead", &m.Price.CacheRead), d.dollars("cacheWrite", &m.Price.CacheWrite))
-		}},
-		field{"thinking", func(v hujson.Value) error {
+	err := d.Object(v, "model "+spec, jsonc.Fields{
+		"contextWindow": d.count(&m.ContextWindow, maxTokens),
+		"maxTokens":     d.count(&m.MaxTokens, maxTokens),
+		"price": func(v *hujson.Value) error {
+			return d.Object(v, "price of "+spec, jsonc.Fields{
+				"input": d.dollars(&m.Price.Input), "output": d.dollars(&m.Price.Output),
+				"cacheRead": d.dollars(&m.Price.CacheRead), "cacheWrite": d.dollars(&m.Price.CacheWrite),
+			})
+		},
+		"thinking": func(v *hujson.Value) error {
 			m.Thinking = new(bool)
-			return d.boolean("thinking", m.Thinking).take(v)
-		}},
-		d.choice("textToolCalls", &m.TextToolCalls, "whole", "lines", "off"),
-		d.boolean("batch", &m.Batch),
-	)
+			return d.boolean(m.Thinking)(v)
+		},
+		"textToolCalls": d.choice(&m.TextToolCalls, "whole", "lines", "off"),
+		"batch":         d.boolean(&m.Batch),
+	})
 	return m, err
 }
 
