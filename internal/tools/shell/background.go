@@ -92,9 +92,9 @@ func (b *Background) start(call *tool.Call, text string) (*job, error) {
 	if running >= maxRunning {
 		return nil, errTooMany
 	}
-	p, err := env.Exec.Start(context.Background(), &sandbox.Command{
-		Argv: []string{"bash", "-c", text}, Dir: env.Workspace.Root(), Env: commandEnv(call), Timeout: backgroundTime,
-	})
+	cmd := granted(call, text)
+	cmd.Timeout = backgroundTime
+	p, err := env.Exec.Start(context.Background(), cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ type Options struct {
 	SpillThrough func(io.Writer) io.WriteCloser
 	// Background holds commands that outlive their call; nil where none may.
 	Background *Background
+	Sandbox    Sandbox
 }
 
 // New returns the tools of this package.
@@ -58,6 +59,7 @@ type bashInput struct {
 	TimeoutMs   int    `json:"timeout_ms"`
 	Description string `json:"description"`
 	Background  bool   `json:"run_in_background"`
+	Outside     bool   `json:"outside_sandbox"`
 }
 
 const bashSchema = `{"type":"object","properties":{` +
@@ -67,16 +69,25 @@ const bashSchema = `{"type":"object","properties":{` +
 
 const (
 	bashBackground = `,"run_in_background":{"type":"boolean","description":"return at once; see process_manager"}`
+	bashOutside    = `,"outside_sandbox":{"type":"boolean","description":"run it on the machine itself; asks the user"}`
 	bashSchemaEnd  = `},"required":["command"],"additionalProperties":false}`
 )
+
+// outsideDescription is said only where a command may leave the sandbox.
+const outsideDescription = " Set outside_sandbox only when a command failed for the sandbox and cannot do without."
 
 func (b *bash) Spec() *tool.Spec {
 	schema := bashSchema
 	if b.opt.Background != nil {
 		schema += bashBackground
 	}
+	description := strings.TrimSpace(bashDescription)
+	if b.opt.Sandbox.mayLeave() {
+		schema += bashOutside
+		description += outsideDescription
+	}
 	return &tool.Spec{
-		Name: "bash", Description: strings.TrimSpace(bashDescription),
+		Name: "bash", Description: description,
 		Class: tool.ClassCommand, Set: "core", Schema: json.RawMessage(schema + bashSchemaEnd),
 	}
 }
@@ -90,6 +101,8 @@ type bashCall struct {
 	background bool
 	// mayStay is true where commands can be run in the background.
 	mayStay bool
+	// readOnly is true when it could not write in the project; set when it runs.
+	readOnly bool
 }
 
 // commandText is a command as it will be run, without a cd into the root before it.
@@ -121,7 +134,9 @@ func (b *bash) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*t
 	timeoutMs := min(cmp.Or(in.TimeoutMs, env.CommandTimeoutMs, defaultTimeoutMs), maxTimeoutMs)
 	return &tool.Plan{
 		Target: text, Preview: text, RunsCommands: true,
-		Effects: tool.Effects{Commands: []string{text}, Background: in.Background},
+		Effects: tool.Effects{
+			Commands: []string{text}, Background: in.Background, OutsideSandbox: in.Outside && b.opt.Sandbox.mayLeave(),
+		},
 		Input: &bashCall{
 			text: text, strippedCd: stripped, background: in.Background, mayStay: b.opt.Background != nil,
 			timeout: time.Duration(timeoutMs) * time.Millisecond,
@@ -159,40 +174,62 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 		return b.inBackground(call, plan)
 	}
 	streams := [2]*Screen{NewScreen(streamLimit), NewScreen(streamLimit)}
-	res, err := env.Exec.Run(ctx, &sandbox.Command{
-		Argv: []string{"bash", "-c", plan.text}, Dir: env.Workspace.Root(), Env: commandEnv(call),
-		Timeout: plan.timeout, Limit: streamLimit,
-		SpillPath: env.SpillPath(call.ID), SpillThrough: b.opt.SpillThrough,
-		Output: func(stderr bool, chunk []byte) {
-			s := streams[0]
-			if stderr {
-				s = streams[1]
-			}
-			s.Write(chunk)
-			call.Emit(stderr, chunk)
-		},
-	})
+	cmd := granted(call, plan.text)
+	plan.readOnly = cmd.ReadOnlyRoot
+	cmd.Timeout, cmd.Limit = plan.timeout, streamLimit
+	cmd.SpillPath, cmd.SpillThrough = env.SpillPath(call.ID), b.opt.SpillThrough
+	cmd.Output = func(stderr bool, chunk []byte) {
+		s := streams[0]
+		if stderr {
+			s = streams[1]
+		}
+		s.Write(chunk)
+		call.Emit(stderr, chunk)
+	}
+	res, err := env.Exec.Run(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
-	out := report(plan, res, streams, env.Workspace.Rel)
-	out.Executor, out.Isolation = env.Exec.Name(), string(env.Exec.Isolation())
+	ran := &ran{call: plan, res: res, streams: streams, root: env.Workspace.Root(), show: env.Workspace.Rel}
+	if _, isolation := sandbox.Where(env.Exec, cmd.Outside); isolation == sandbox.IsolationOS {
+		ran.sandbox = &b.opt.Sandbox
+	}
+	out := ran.report()
+	ranIn(out, call)
 	if res.Interrupted {
 		return out, cmp.Or(context.Cause(ctx), tool.ErrInterrupted)
 	}
 	return out, nil
 }
 
+// granted is a command text as the decision about its call lets it run.
+func granted(call *tool.Call, text string) *sandbox.Command {
+	cmd := &sandbox.Command{
+		Argv: []string{"bash", "-c", text}, Dir: call.Env.Workspace.Root(), Env: commandEnv(call), Call: call.ID,
+	}
+	if call.Grant != nil {
+		cmd.ReadOnlyRoot, cmd.Outside = call.Grant.ReadOnlyRoot, call.Grant.Outside
+	}
+	return cmd
+}
+
+// ranIn says on a result where the call's command runs.
+func ranIn(out *tool.Output, call *tool.Call) {
+	name, isolation := sandbox.Where(call.Env.Exec, call.Grant != nil && call.Grant.Outside)
+	out.Executor, out.Isolation = name, string(isolation)
+}
+
 // inBackground starts the command and returns at once.
 func (b *bash) inBackground(call *tool.Call, plan *bashCall) (*tool.Output, error) {
-	env := call.Env
 	j, err := b.opt.Background.start(call, plan.text)
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Output{
+	out := &tool.Output{
 		Text: fmt.Sprintf("Started in the background as %s (pid %d). monitor waits for a line of it, process_manager shows its output and ends it; "+
 			"you are told when it ends, with the session and after %s at the latest.", j.id, j.pid, core.Span(backgroundTime)),
-		Summary: "in the background, " + j.id, Executor: env.Exec.Name(), Isolation: string(env.Exec.Isolation()),
-	}, nil
+		Summary: "in the background, " + j.id,
+	}
+	ranIn(out, call)
+	return out, nil
 }

@@ -122,3 +122,33 @@ func words(c *syntax.CallExpr) []string {
 	}
 	return out
 }
+
+// written are the files that a command's text certainly names to be written: output
+// redirections, and the words of programs that do nothing but change files. Hints
+// use it, so it need not be complete.
+func written(command string) []string {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil {
+		return nil
+	}
+	var out []string
+	syntax.Walk(file, func(node syntax.Node) bool {
+		switch n := node.(type) {
+		case *syntax.CallExpr:
+			switch args := words(n); {
+			case len(args) < 2:
+			case slices.Contains([]string{"mv", "rm", "rmdir", "touch", "mkdir", "tee", "chmod", "truncate"}, args[0]):
+				out = append(out, args[1:]...)
+			case slices.Contains([]string{"cp", "ln", "install"}, args[0]):
+				out = append(out, args[len(args)-1])
+			}
+		case *syntax.Redirect:
+			switch n.Op {
+			case syntax.RdrOut, syntax.AppOut, syntax.RdrInOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+				out = append(out, n.Word.Lit())
+			}
+		}
+		return true
+	})
+	return out
+}

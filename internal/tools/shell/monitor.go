@@ -142,7 +142,7 @@ func (m monitor) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		out, err = m.wait(ctx, j, call)
 	}
 	if out != nil && call.command != "" {
-		out.Executor, out.Isolation = c.Env.Exec.Name(), string(c.Env.Exec.Isolation())
+		ranIn(out, c)
 	}
 	return out, err
 }

@@ -11,8 +11,21 @@ import (
 	"garuda/internal/tool"
 )
 
+// ran is a command that was run.
+type ran struct {
+	call    *bashCall
+	res     *sandbox.Result
+	streams [2]*Screen
+	root    string
+	// show is a path as results name it.
+	show func(path string) string
+	// sandbox is what it ran in; nil for none.
+	sandbox *Sandbox
+}
+
 // report says how a command ended: for the model, and in a few words for a person.
-func report(call *bashCall, res *sandbox.Result, streams [2]*Screen, show func(path string) string) *tool.Output {
+func (r *ran) report() *tool.Output {
+	call, res := r.call, r.res
 	facts := analyse(call.text)
 	out := &tool.Output{IsError: res.TimedOut || res.Interrupted || failed(res, facts)}
 	var b strings.Builder
@@ -27,9 +40,10 @@ func report(call *bashCall, res *sandbox.Result, streams [2]*Screen, show func(p
 		fmt.Fprintf(&b, "Exit code: %d\n", res.ExitCode)
 	}
 	lines := 0
-	var cut []string
+	var cut, said []string
 	for i, name := range [2]string{"stdout", "stderr"} {
-		head, tail, n := streams[i].shown()
+		head, tail, n := r.streams[i].shown()
+		said = append(append(said, strings.Split(head, "\n")...), strings.Split(tail, "\n")...)
 		lines += writeStream(&b, name, head, tail, n)
 		if n > 0 {
 			cut = append(cut, fmt.Sprintf("%s bytes of %s", grouped(n), name))
@@ -38,7 +52,11 @@ func report(call *bashCall, res *sandbox.Result, streams [2]*Screen, show func(p
 	if lines == 0 {
 		b.WriteString("(no output)\n")
 	}
-	for _, hint := range hints(call, res, facts, cut, show) {
+	notes := hints(call, res, facts, cut, r.show)
+	if r.sandbox != nil {
+		notes = append(confinement(r.sandbox, call, res, out.IsError, said, r.root), notes...)
+	}
+	for _, hint := range notes {
 		fmt.Fprintf(&b, "[Garuda: %s]\n", hint)
 	}
 	out.Text = strings.TrimSuffix(b.String(), "\n")
