@@ -31,6 +31,9 @@ type interpreter struct {
 	clock   core.Clock
 	process sandbox.Process
 	framing func(token, code string) string
+	// readOnly is true of one that was started in plan mode, and cannot write in the
+	// project where a sandbox holds it.
+	readOnly bool
 
 	mu sync.Mutex
 	// output is what was printed since the last call ended.

@@ -146,7 +146,8 @@ func (s *slot) running() *interpreter {
 
 // start starts the language's interpreter. It outlives the call, and ends by
 // itself, by reset, or with the session.
-func (s *slot) start(env *tool.Env, token string) (*interpreter, error) {
+func (s *slot) start(call *tool.Call, token string) (*interpreter, error) {
+	env := call.Env
 	s.owner.mu.Lock()
 	defer s.owner.mu.Unlock()
 	if s.owner.closed {
@@ -154,13 +155,19 @@ func (s *slot) start(env *tool.Env, token string) (*interpreter, error) {
 	}
 	p, err := env.Exec.Start(context.Background(), &sandbox.Command{
 		Argv: s.language.argv(token), Dir: env.Workspace.Root(), Env: env.CommandEnv,
+		Call: call.ID, ReadOnlyRoot: readOnlyRoot(call),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
 	}
 	s.current = newInterpreter(s.owner.clock, p, s.language.ask)
+	s.current.readOnly = readOnlyRoot(call)
 	return s.current, nil
 }
+
+// readOnlyRoot reports whether the call was allowed on the condition that it writes
+// nothing in the project.
+func readOnlyRoot(call *tool.Call) bool { return call.Grant != nil && call.Grant.ReadOnlyRoot }
 
 // end ends the interpreter that is there, and waits for its end.
 func (s *slot) end() {

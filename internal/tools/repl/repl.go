@@ -120,9 +120,14 @@ func (s *slot) run(ctx context.Context, call *tool.Call, in *input) (*tool.Outpu
 		said = append(said, fmt.Sprintf("the %s of before had ended (%s); this is a new one, without its state", in.Language, it.how()))
 		it = nil
 	}
+	if it != nil && it.readOnly != readOnlyRoot(call) {
+		s.end()
+		said = append(said, fmt.Sprintf("the mode changed, and with it what code may write; this is a new %s, without the state of before", in.Language))
+		it = nil
+	}
 	if it == nil {
 		var err error
-		if it, err = s.start(call.Env, token); err != nil {
+		if it, err = s.start(call, token); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/proc"
+	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/testkit"
 	"garuda/internal/tool"
@@ -32,6 +33,7 @@ type bench struct {
 	set   *Interpreters
 	clock *testkit.Clock
 	tool  tool.Tool
+	grant *tool.Grant
 }
 
 func newBench(t *testing.T) *bench {
@@ -84,7 +86,7 @@ func (b *bench) output(ctx context.Context, in map[string]any) (*tool.Output, er
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return b.tool.Run(ctx, &tool.Call{ID: "c", Env: b.env, Plan: plan, Progress: func(string) {}, Emit: func(bool, []byte) {}})
+	return b.tool.Run(ctx, &tool.Call{ID: "c", Env: b.env, Plan: plan, Grant: b.grant, Progress: func(string) {}, Emit: func(bool, []byte) {}})
 }
 
 // run is what the model sees of code in a language.
@@ -253,6 +255,45 @@ func TestReset(t *testing.T) {
 	out, err = b.output(t.Context(), map[string]any{"language": "bash", "reset": true})
 	if err != nil || out.Text != "The next call begins a new bash." || !it.over() {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// started notes what an executor was asked to start.
+type started struct {
+	sandbox.Executor
+	got []*sandbox.Command
+}
+
+func (s *started) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
+	s.got = append(s.got, cmd)
+	return s.Executor.Start(ctx, cmd)
+}
+
+// An interpreter that may write the project does not serve plan mode, nor the other
+// way round.
+func TestAChangeOfModeBeginsAnew(t *testing.T) {
+	b := newBench(t)
+	exec := &started{Executor: b.env.Exec}
+	b.env.Exec = exec
+	b.run("bash", "x=1")
+	for _, readOnly := range []bool{true, false} {
+		b.grant = &tool.Grant{ReadOnlyRoot: readOnly}
+		before := b.set.slots["bash"].running()
+		if got := b.run("bash", "echo ${x-unset}; x=2"); !strings.Contains(got, "unset") || !strings.Contains(got, "the mode changed") {
+			t.Errorf("%s", got)
+		}
+		if !before.over() {
+			t.Error("the interpreter of the other mode still runs")
+		}
+		if got := b.run("bash", "echo $x"); got != "Exit code: 0\n"+printed("2") {
+			t.Errorf("within the mode: %s", got)
+		}
+		if last := exec.got[len(exec.got)-1]; last.ReadOnlyRoot != readOnly || last.Call != "c" || last.Outside {
+			t.Errorf("%+v", last)
+		}
+	}
+	if len(exec.got) != 3 {
+		t.Errorf("%d were started", len(exec.got))
 	}
 }
 
