@@ -46,7 +46,7 @@ func (e *Engine) MayRead(path string) bool {
 func (e *Engine) MayReadReal(path string) bool { return e.mayReadSpelling(e.spell(path)) }
 
 func (e *Engine) mayReadSpelling(sp spelling) bool {
-	if sensitive(sp.abs, true, e.cfg.FoldCase) && !e.readNamed(sp) {
+	if e.secret(sp.abs, true) && !e.readNamed(sp) {
 		return false
 	}
 	if e.team.hides(sp) != nil {

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 )
 
 // linkResolver follows links through the operating system. The root was followed
@@ -53,6 +52,8 @@ func (r linkResolver) Real(path string) (string, error) {
 			missing = true
 		case err != nil:
 			return "", err
+		case info.Mode()&fs.ModeSymlink != 0 && ofProcess(done):
+			return "", errOfProcess
 		case info.Mode()&fs.ModeSymlink != 0:
 			if links++; links > maxLinks {
 				return "", errors.New("the path leads through too many links")
@@ -71,6 +72,16 @@ func (r linkResolver) Real(path string) (string, error) {
 		done = next
 	}
 	return done, nil
+}
+
+// errOfProcess is about links that lead elsewhere for each process that follows them.
+var errOfProcess = errors.New("it leads where the process that opens it stands, which cannot be told from here")
+
+// ofProcess tells the folders in /proc whose links (cwd, root, exe, fd/N) are the
+// looking process's own, or another process's.
+func ofProcess(dir string) bool {
+	rest, ok := strings.CutPrefix(dir, "/proc/")
+	return ok && rest != ""
 }
 
 func exists(path string) bool {
@@ -203,24 +214,4 @@ func (t *target) insideRoot() bool {
 		}
 	}
 	return true
-}
-
-// plainName is a name as a file system that ignores case would compare it: case,
-// and characters that do not show, make no difference.
-func plainName(name string, fold bool) string {
-	if !fold {
-		return name
-	}
-	name = strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
-			return -1
-		}
-		return r
-	}, name)
-	name, _, _ = strings.Cut(strings.ToLower(name), ":")
-	name = strings.TrimRight(name, ". ")
-	if name == "git~1" {
-		return ".git"
-	}
-	return name
 }

@@ -104,16 +104,16 @@ type Config struct {
 
 // Engine decides. Its methods may be called from several goroutines at once.
 type Engine struct {
-	cfg      Config
-	root     place
-	roots    []string // the root and the added folders, as given
-	places   []string // the same, as they really are
-	env      map[string]bool
-	tools    map[string]ToolInfo
-	rules    ruleSet
-	team     team
-	guard    map[string]string
-	entries  []guardEntry
+	cfg     Config
+	root    place
+	roots   []string // the root and the added folders, as given
+	places  []string // the same, as they really are
+	env     map[string]bool
+	tools   map[string]ToolInfo
+	rules   ruleSet
+	team    team
+	guard   map[string]string
+	entries []guardEntry
 	// secrets and steering are the sensitive and the protected names.
 	secrets  *protect.List
 	steering *protect.List

@@ -2,10 +2,10 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"garuda/internal/policy/shellscan"
+	"garuda/internal/protect"
 	"garuda/internal/tool"
 )
 
@@ -28,33 +28,45 @@ type row struct {
 // and words are those that people, audits and scripts read; do not renumber.
 func table() []row {
 	return append(append([]row{
-		{0, "team policy", (*situation).teamDenies},
+		{0, "required sandbox", (*situation).teamWantsSandbox},
+		{0, "team commands", (*situation).teamCommands},
+		{0, "team paths", (*situation).teamPaths},
+		{0, "team hosts", (*situation).teamHosts},
 		{1, "guard", (*situation).guardDenies},
-		{2, "sensitive", (*situation).sensitive},
-		{3, "protected", (*situation).insideGit},
+		{2, "sensitive reads", (*situation).sensitiveReads},
+		{2, "sensitive writes", (*situation).sensitiveWrites},
+		{3, "inside .git", (*situation).insideGit},
 		{4, "deny rule", (*situation).denyRules},
-		{5, "plan mode", (*situation).planMode},
+		{5, "plan: asked", (*situation).planAsked},
+		{5, "plan: commands", (*situation).planCommands},
+		{5, "plan: outward", (*situation).planOutward},
+		{5, "plan: changes", (*situation).planChanges},
 	}, askRows()...), []row{
-		{7, "read-only", (*situation).readsOnly},
+		{7, "reading tool", (*situation).readingTool},
+		{7, "reading command", (*situation).readingCommand},
 		{8, "session state", (*situation).sessionState},
 		{9, "sandbox", (*situation).sandboxed},
-		{10, "allow rule", (*situation).allowed},
+		{10, "answer to this command", (*situation).approvedCommand},
+		{10, "allow rule", (*situation).covered},
 		{11, "accept edits", (*situation).acceptEdits},
 		{12, "yolo", (*situation).yolo},
 		{13, "ask", (*situation).askOtherwise},
 	}...)
 }
 
+// askRow is the number of what is asked whatever allows it below.
+const askRow = 6
+
 // askRows are row 6: what is asked although it might be allowed below. --yolo does
 // not reach them, and plan mode denies what they would ask.
 func askRows() []row {
 	return []row{
-		{6, "guard asks", (*situation).guardAsks},
-		{6, "protected", (*situation).protectedWrite},
-		{6, "ask rule", (*situation).askRules},
-		{6, "denied before", (*situation).deniedBefore},
-		{6, "repeat", (*situation).repeated},
-		{6, "unreadable", (*situation).notReadable},
+		{askRow, "guard asks", (*situation).guardAsks},
+		{askRow, "protected", (*situation).protectedWrite},
+		{askRow, "ask rule", (*situation).askRules},
+		{askRow, "denied before", (*situation).deniedBefore},
+		{askRow, "repeat", (*situation).repeated},
+		{askRow, "unreadable", (*situation).notReadable},
 	}
 }
 
@@ -114,33 +126,43 @@ func (s *situation) guardDenies() *verdict {
 		"Do it in a narrower way, or ask the user to run it themselves", entry.id, entry.does, show(c)))
 }
 
-func (s *situation) sensitive() *verdict {
-	check := func(t *target, forTarget func(*rule) bool) *verdict {
-		is := func(p string) bool { return sensitive(p, t.byTool, s.e.cfg.FoldCase) }
-		if !t.is(is) || s.named(t, is, forTarget) {
-			return nil
-		}
-		return deny(bySensitive, fmt.Sprintf("%s holds secrets and is never read or written unless a rule of the user "+
-			"names it, such as read_file(%s). Ask the user for what you need from it", t.shown, t.shown))
-	}
+// secret tells whether a path holds secrets; byTool takes all of /proc.
+func (e *Engine) secret(path string, byTool bool) bool {
+	return e.secrets.Has(path) || protect.Proc(path, byTool)
+}
+
+func (s *situation) sensitiveReads() *verdict {
 	for i := range s.reads {
-		if v := check(&s.reads[i], s.reader); v != nil {
-			return v
-		}
-	}
-	for i := range s.writes {
-		t := &s.writes[i]
-		if v := check(t, func(r *rule) bool { return s.writer(r, t) }); v != nil {
+		if v := s.sensitive(&s.reads[i], s.reader); v != nil {
 			return v
 		}
 	}
 	return nil
 }
 
+func (s *situation) sensitiveWrites() *verdict {
+	for i := range s.writes {
+		t := &s.writes[i]
+		if v := s.sensitive(t, func(r *rule) bool { return s.writer(r, t) }); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+func (s *situation) sensitive(t *target, forTarget func(*rule) bool) *verdict {
+	is := func(p string) bool { return s.e.secret(p, t.byTool) }
+	if !t.is(is) || s.named(t, is, forTarget) {
+		return nil
+	}
+	return deny(bySensitive, fmt.Sprintf("%s holds secrets and is never read or written unless a rule of the user "+
+		"names it, such as read_file(%s). Ask the user for what you need from it", t.shown, t.shown))
+}
+
 func (s *situation) insideGit() *verdict {
 	for i := range s.writes {
 		t := &s.writes[i]
-		if t.byTool && t.is(func(p string) bool { return inGit(p, s.e.cfg.FoldCase) }) {
+		if t.byTool && t.is(func(p string) bool { return protect.InGit(p, s.e.cfg.FoldCase) }) {
 			return deny(byProtected, t.shown+" belongs to git; file tools never write there. Use git commands instead")
 		}
 	}
@@ -157,45 +179,66 @@ func (s *situation) denyRules() *verdict {
 	return nil
 }
 
-// planMode denies what changes something, and what would have to be asked.
-func (s *situation) planMode() *verdict {
+// Row 5: plan mode changes nothing and asks nothing. What it lets pass is what the
+// rows below allow; it only ever denies.
+
+func (s *situation) planDenies(what string) *verdict {
+	return deny(byPlan, "plan mode: "+what+". Nothing is changed now; put this change into your plan instead")
+}
+
+// planAsked denies what row 6 would ask.
+func (s *situation) planAsked() *verdict {
 	if s.mode != Plan {
 		return nil
 	}
-	no := func(what string) *verdict {
-		return deny(byPlan, "plan mode: "+what+". Nothing is changed now; put this change into your plan instead")
-	}
-	for _, r := range askRows() {
+	for _, r := range s.e.rows {
+		if r.number != askRow {
+			continue
+		}
 		if v := r.check(s); v != nil {
-			return no(v.reason)
+			return s.planDenies(v.reason)
 		}
 	}
-	switch s.class {
-	case tool.ClassRead, tool.ClassSession:
-		if !s.changing() {
-			return nil
-		}
-	case tool.ClassCommand:
-		if s.isolated && !s.outside || s.onlyReads() && !s.outside {
-			return nil
-		}
-		if s.outside {
-			return no("commands do not leave the sandbox")
-		}
-		return no("without a sandbox only commands that certainly just read run (" + s.whyChange + ")")
-	case tool.ClassURL:
-		if s.covered() != nil {
-			return nil
-		}
-		return no("the web needs an allow rule")
-	case tool.ClassInput:
-		outward := strings.HasPrefix(s.req.Tool, "mcp__") || s.req.Tool == "web_search" ||
-			s.req.Tool == "list_mcp_resources" || s.req.Tool == "read_mcp_resource"
-		if outward && s.covered() != nil {
-			return nil
-		}
+	return nil
+}
+
+// planCommands lets commands run inside the sandbox, where the project cannot be
+// written, and those that certainly only read.
+func (s *situation) planCommands() *verdict {
+	switch {
+	case s.mode != Plan || s.class != tool.ClassCommand:
+		return nil
+	case s.outside:
+		return s.planDenies("commands do not leave the sandbox")
+	case s.isolated || s.onlyReads():
+		return nil
 	}
-	return no(s.req.Tool + " changes something")
+	return s.planDenies("without a sandbox only commands that certainly just read run (" + s.whyChange + ")")
+}
+
+// planOutward lets the web and servers be asked where a rule allows it.
+func (s *situation) planOutward() *verdict {
+	if s.mode != Plan || !s.outward() || s.covered() != nil {
+		return nil
+	}
+	return s.planDenies("the web and servers need an allow rule, and none allows this call of " + s.req.Tool)
+}
+
+// outward calls reach the web or a server, and change nothing here.
+func (s *situation) outward() bool {
+	return s.class == tool.ClassURL || s.class == tool.ClassInput && (strings.HasPrefix(s.req.Tool, "mcp__") ||
+		s.req.Tool == "web_search" || s.req.Tool == "list_mcp_resources" || s.req.Tool == "read_mcp_resource")
+}
+
+// planChanges denies every other call that changes something.
+func (s *situation) planChanges() *verdict {
+	switch {
+	case s.mode != Plan || s.class == tool.ClassCommand || s.outward():
+		return nil
+	case (s.class == tool.ClassRead || s.class == tool.ClassSession) && !s.changing():
+		return nil
+	}
+	return s.planDenies(s.req.Tool + " changes something")
 }
 
 func (s *situation) guardAsks() *verdict {
@@ -207,7 +250,7 @@ func (s *situation) guardAsks() *verdict {
 }
 
 func (s *situation) protectedWrite() *verdict {
-	is := func(p string) bool { return protected(p, s.e.cfg.FoldCase) }
+	is := s.e.steering.Has
 	for i := range s.writes {
 		t := &s.writes[i]
 		if t.is(is) && !s.named(t, is, func(r *rule) bool { return s.writer(r, t) }) {
@@ -257,20 +300,25 @@ func (s *situation) notReadable() *verdict {
 		". Write it in a simpler way, or put it into a script file and run that")
 }
 
-func (s *situation) readsOnly() *verdict {
+func (s *situation) readingTool() *verdict {
 	switch {
-	case s.class == tool.ClassRead && len(s.writes) == 0 && s.changing():
+	case s.class != tool.ClassRead || len(s.writes) > 0:
+		return nil
+	case s.changing():
 		return allow(byReadOnly, s.req.Tool+" changes only what this session started itself")
-	case s.class == tool.ClassRead && len(s.writes) == 0:
-		return allow(byReadOnly, s.req.Tool+" only reads")
-	case s.class == tool.ClassCommand && !s.outside && s.onlyReads():
-		s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
-			s.neutralGit = s.neutralGit || c.UsesGit()
-			return !s.neutralGit
-		})
-		return allow(byReadOnly, "every part of the command only reads, and inside the project")
 	}
-	return nil
+	return allow(byReadOnly, s.req.Tool+" only reads")
+}
+
+func (s *situation) readingCommand() *verdict {
+	if s.class != tool.ClassCommand || s.outside || !s.onlyReads() {
+		return nil
+	}
+	s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
+		s.neutralGit = s.neutralGit || c.UsesGit()
+		return !s.neutralGit
+	})
+	return allow(byReadOnly, "every part of the command only reads, and inside the project")
 }
 
 func (s *situation) sessionState() *verdict {
@@ -286,8 +334,6 @@ func (s *situation) sandboxed() *verdict {
 	}
 	return allow(bySandbox, "it runs inside the sandbox")
 }
-
-func (s *situation) allowed() *verdict { return s.covered() }
 
 // acceptEdits lets edits pass, and nothing that deletes: a patch may, too.
 func (s *situation) acceptEdits() *verdict {
@@ -311,166 +357,3 @@ func (s *situation) yolo() *verdict {
 }
 
 func (s *situation) askOtherwise() *verdict { return ask(byUser, s.whyAsk()) }
-
-// hit finds a deny or ask rule that matches any part of the call.
-func (s *situation) hit(rules []*rule) (*rule, string) {
-	for _, r := range rules {
-		if what, ok := s.matches(r); ok {
-			return r, what
-		}
-	}
-	return nil, ""
-}
-
-// matches tells whether a deny or ask rule matches any part of the call.
-func (s *situation) matches(r *rule) (what string, ok bool) {
-	switch {
-	case r.bare():
-		if r.forTool(s.req.Tool) || r.forTool(s.tool) {
-			return s.req.Tool, true
-		}
-	case r.command != nil:
-		if r.tools["unsandboxed"] && len(r.tools) == 1 && !s.outside {
-			return "", false
-		}
-		s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
-			if ok = r.command.Hits(c, s.e.cfg.FoldCase); ok {
-				what = show(c)
-			}
-			return !ok
-		})
-	case r.glob != nil:
-		for i := range s.reads {
-			if t := &s.reads[i]; s.reader(r) && t.matchedBy(r.glob) {
-				return t.shown, true
-			}
-		}
-		for i := range s.writes {
-			if t := &s.writes[i]; s.writer(r, t) && t.matchedBy(r.glob) {
-				return t.shown, true
-			}
-		}
-	case r.host != "":
-		i := slices.IndexFunc(s.plan.Effects.Hosts, func(h string) bool { return hostMatches(r.host, h) })
-		if i >= 0 {
-			return s.plan.Effects.Hosts[i], true
-		}
-	default:
-		return s.req.Tool, r.forTool(s.req.Tool) && fieldIs(s.req.Input, r.field[0], r.field[1])
-	}
-	return what, ok
-}
-
-func (t *target) matchedBy(g *pathGlob) bool {
-	for _, sp := range t.spellings {
-		if g.matches(sp, true) {
-			return true
-		}
-	}
-	return false
-}
-
-// covered is row 10: everything the call would do is covered by a rule of the
-// user or by an answer of this session.
-func (s *situation) covered() *verdict {
-	if s.approvedAsItStands() {
-		return allow(byAnswer, "the user approved this very command for the session")
-	}
-	var used *rule
-	switch s.class {
-	case tool.ClassCommand:
-		if len(s.plan.Effects.Commands) == 0 {
-			used = s.bareRule() // its text is not known, so only the tool's own name covers it
-			break
-		}
-		if used = s.coveredScripts(); used == nil {
-			return nil
-		}
-	case tool.ClassPath:
-		if len(s.writes) == 0 {
-			used = s.bareRule()
-		}
-		for i := range s.writes {
-			r, ok := s.coveredWrite(&s.writes[i])
-			if !ok {
-				return nil
-			}
-			used = r
-		}
-	case tool.ClassURL:
-		used = s.coveredHosts()
-	case tool.ClassInput:
-		used = s.bareRule()
-	}
-	if used == nil {
-		return nil
-	}
-	by := byRule
-	if used.source == sessionSource {
-		by = byAnswer
-	}
-	return &verdict{outcome: tool.Allow, by: by, rule: used, reason: "the rule " + used.text + " (" + used.source + ") allows it"}
-}
-
-func (s *situation) bareRule() *rule {
-	for _, r := range s.allowRules() {
-		if r.bare() && r.forTool(s.tool) {
-			return r
-		}
-	}
-	return nil
-}
-
-func (s *situation) coveredHosts() *rule {
-	if len(s.plan.Effects.Hosts) == 0 {
-		return s.bareRule()
-	}
-	var used *rule
-	for _, h := range s.plan.Effects.Hosts {
-		i := slices.IndexFunc(s.allowRules(), func(r *rule) bool {
-			return r.forTool(s.tool) && (r.bare() || r.host != "" && hostMatches(r.host, h))
-		})
-		if i < 0 {
-			return nil
-		}
-		used = s.allowRules()[i]
-	}
-	return used
-}
-
-// coveredScripts: every simple command that is not on the read-only table is
-// covered by a rule, and every file written by a path rule for a writing tool.
-func (s *situation) coveredScripts() *rule {
-	var used *rule
-	for _, script := range s.scripts {
-		if script.Unreadable != "" || len(script.Commands) == 0 {
-			return nil
-		}
-		for _, c := range script.Commands {
-			if c.Via != nil {
-				continue
-			}
-			if !s.outside && s.notReadOnly(script, c) == "" {
-				s.neutralGit = s.neutralGit || c.UsesGit()
-				continue
-			}
-			r, ok := s.coveredCommand(c)
-			if !ok {
-				return nil
-			}
-			used = r
-		}
-	}
-	for i := range s.writes {
-		t := &s.writes[i]
-		if !t.redirect && !t.unknown {
-			continue // a tool's own operand, which the rule for the tool covers
-		}
-		r, ok := s.coveredWrite(t)
-		if !ok {
-			return nil
-		}
-		used = r
-	}
-	return used
-}

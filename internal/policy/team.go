@@ -81,22 +81,27 @@ func (t *team) hides(sp spelling) *teamPath {
 	return nil
 }
 
-// teamDenies is row 0.
-func (s *situation) teamDenies() *verdict {
-	const instead = ". Go on without it, or tell the user that the policy stands in the way"
+// The checks of row 0.
+
+func (s *situation) teamDenies(file, text string) *verdict {
+	return deny(byPolicy, fmt.Sprintf("the team policy (%s) %s. Go on without it, or tell the user that the policy stands in the way", file, text))
+}
+
+// teamWantsSandbox: no command runs without isolation where one is required.
+func (s *situation) teamWantsSandbox() *verdict {
 	t := &s.e.team
-	no := func(file, text string) *verdict {
-		return deny(byPolicy, fmt.Sprintf("the team policy (%s) %s%s", file, text, instead))
+	if !t.requireSandbox || len(s.scripts) == 0 && s.class != tool.ClassCommand || s.isolated && !s.outside {
+		return nil
 	}
-	if t.requireSandbox && (len(s.scripts) > 0 || s.class == tool.ClassCommand) && (!s.isolated || s.outside) {
-		return no(t.requiredBy, "lets no command run without a sandbox")
-	}
-	for i := range t.commands {
-		entry := &t.commands[i]
-		var v *verdict
+	return s.teamDenies(t.requiredBy, "lets no command run without a sandbox")
+}
+
+func (s *situation) teamCommands() (v *verdict) {
+	for i := range s.e.team.commands {
+		entry := &s.e.team.commands[i]
 		s.commands(func(_ *shellscan.Script, c *shellscan.Command) bool {
 			if entry.pattern.Hits(c, s.e.cfg.FoldCase) {
-				v = no(entry.File, fmt.Sprintf("lets no command run that is %s: %s", entry.Text, show(c)))
+				v = s.teamDenies(entry.File, fmt.Sprintf("lets no command run that is %s: %s", entry.Text, show(c)))
 			}
 			return v == nil
 		})
@@ -104,19 +109,27 @@ func (s *situation) teamDenies() *verdict {
 			return v
 		}
 	}
+	return nil
+}
+
+func (s *situation) teamPaths() *verdict {
 	for _, list := range [][]target{s.reads, s.writes} {
 		for i := range list {
 			for _, sp := range list[i].spellings {
-				if entry := t.hides(sp); entry != nil {
-					return no(entry.File, "hides "+list[i].shown)
+				if entry := s.e.team.hides(sp); entry != nil {
+					return s.teamDenies(entry.File, "hides "+list[i].shown)
 				}
 			}
 		}
 	}
+	return nil
+}
+
+func (s *situation) teamHosts() *verdict {
 	for _, host := range s.plan.Effects.Hosts {
-		for _, entry := range t.hosts {
+		for _, entry := range s.e.team.hosts {
 			if hostMatches(entry.Text, host) {
-				return no(entry.File, "blocks the host "+host)
+				return s.teamDenies(entry.File, "blocks the host "+host)
 			}
 		}
 	}
