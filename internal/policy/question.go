@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"garuda/internal/pathglob"
 	"garuda/internal/policy/shellscan"
 	"garuda/internal/tool"
 )
@@ -227,9 +228,9 @@ func (s *situation) folderRules() []string {
 			return nil
 		}
 		for _, sp := range t.spellings {
-			pattern := "/" + escapeGlob(path.Dir(sp.abs)) + "/**" // two slashes: absolute
+			pattern := "/" + pathglob.Escape(path.Dir(sp.abs)) + "/**" // two slashes: absolute
 			if sp.fromRoot {
-				pattern = escapeGlob(path.Dir(sp.rel)) + "/**"
+				pattern = pathglob.Escape(path.Dir(sp.rel)) + "/**"
 				if path.Dir(sp.rel) == "." {
 					pattern = "/**"
 				}

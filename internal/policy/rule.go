@@ -3,13 +3,11 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
 	"garuda/internal/nearest"
+	"garuda/internal/pathglob"
 	"garuda/internal/policy/shellscan"
 	"garuda/internal/tool"
 )
@@ -245,95 +243,25 @@ func hostMatches(pattern, host string) bool {
 	return host == pattern
 }
 
-// pathGlob is a compiled path pattern.
-type pathGlob struct {
-	patterns []string
-	absolute bool // from the top of the file system
-	anywhere bool // at any depth
-	last     string
-	fold     bool
-}
+// pathGlob is a compiled path pattern; see package pathglob.
+type pathGlob struct{ *pathglob.Glob }
 
-// compileGlob reads a path pattern: from the root, without a slash at any depth,
-// ~/ from the home folder, // from the top. With contents it also covers what
-// lies below a folder it matches.
 func compileGlob(pattern, home string, contents, fold bool) (*pathGlob, error) {
-	g := &pathGlob{fold: fold}
-	p := filepath.ToSlash(pattern)
-	switch {
-	case strings.HasPrefix(p, "//"):
-		g.absolute, p = true, p[1:]
-	case p == "~" || strings.HasPrefix(p, "~/"):
-		if home == "" {
-			return nil, errors.New("the home folder is not known")
-		}
-		g.absolute, p = true, escapeGlob(filepath.ToSlash(home))+p[1:]
-	default:
-		p = strings.TrimPrefix(p, "./")
-		g.anywhere = !strings.Contains(strings.TrimSuffix(p, "/"), "/")
-		p = strings.TrimPrefix(p, "/")
+	g, err := pathglob.Compile(pattern, home, contents, fold)
+	if err != nil {
+		return nil, err
 	}
-	for _, part := range strings.Split(p, "/") {
-		if part == ".." {
-			return nil, errors.New("a path pattern may not hold ..; write // before an absolute path")
-		}
-	}
-	if folder, ok := strings.CutSuffix(p, "/"); ok {
-		p, contents = folder+"/**", false
-	}
-	if p == "" || !doublestar.ValidatePattern(p) {
-		return nil, fmt.Errorf("%q is not a valid path pattern", pattern)
-	}
-	if fold {
-		p = strings.ToLower(p)
-	}
-	g.last = p[strings.LastIndexByte(p, '/')+1:]
-	if g.anywhere && !strings.HasPrefix(p, "**") {
-		p = "**/" + p
-	}
-	g.patterns = []string{p}
-	if contents && !strings.HasSuffix(p, "/**") {
-		g.patterns = append(g.patterns, p+"/**")
-	}
-	return g, nil
+	return &pathGlob{g}, nil
 }
 
-func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "{", `\{`).Replace(s)
+func (s spelling) place() pathglob.Place {
+	return pathglob.Place{Abs: s.abs, Rel: s.rel, FromRoot: s.fromRoot}
 }
 
 // matches tells whether the pattern covers one spelling of a path. A refusing
 // rule at any depth also reaches outside the root.
-func (g *pathGlob) matches(s spelling, refusing bool) bool {
-	path := s.rel
-	switch {
-	case g.absolute:
-		path = s.abs
-	case g.anywhere && refusing:
-		path = strings.TrimPrefix(s.abs, "/")
-	case path == "" || !g.anywhere && !s.fromRoot:
-		return false
-	}
-	if g.fold {
-		path = strings.ToLower(path)
-	}
-	for _, p := range g.patterns {
-		if doublestar.MatchUnvalidated(p, path) {
-			return true
-		}
-	}
-	return false
-}
+func (g *pathGlob) matches(s spelling, refusing bool) bool { return g.Matches(s.place(), refusing) }
 
 // names tells whether the pattern's last part has a literal character and matches
 // the file's own name: only such a rule opens sensitive and protected files.
-func (g *pathGlob) names(s spelling) bool {
-	if strings.Trim(g.last, "*?") == "" || !g.matches(s, false) {
-		return false
-	}
-	name := s.abs[strings.LastIndexByte(s.abs, '/')+1:]
-	if g.fold {
-		name = strings.ToLower(name)
-	}
-	return doublestar.MatchUnvalidated(g.last, name)
-}
+func (g *pathGlob) names(s spelling) bool { return g.Names(s.place()) }

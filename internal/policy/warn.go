@@ -48,7 +48,7 @@ func (e *Engine) warnPath(r *rule, pattern string) {
 		(strings.HasPrefix(pattern, "/home/") || strings.HasPrefix(pattern, "/Users/") || strings.HasPrefix(pattern, "/etc/") ||
 			strings.HasPrefix(pattern, e.root.given+"/")):
 		e.warn(r, "it can never match: one slash means the root of the project; write /"+pattern+" for an absolute path")
-	case r.kind == allowRule && r.glob.absolute && strings.Trim(r.glob.patterns[0], "/*") == "":
+	case r.kind == allowRule && r.glob.Everything():
 		e.warn(r, "it covers more than it looks: every file of the machine")
 	}
 }
