@@ -21,7 +21,7 @@ func layers() [][]string {
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
 			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf",
 		},
-		{"internal/nearest", "internal/userfile", "internal/pathglob"},
+		{"internal/nearest", "internal/userfile", "internal/pathglob", "internal/hostname", "internal/netguard"},
 		{"internal/core"},
 	}
 }
@@ -60,7 +60,7 @@ func bans() []ban {
 		},
 		{
 			from: "internal", why: "this package is not among those that may use the network", direct: true,
-			to: []string{"net", "net/http", "crypto/tls"}, except: []string{"internal/llm", "internal/webfetch", "internal/sandbox/netproxy", "internal/mcp", "internal/jobs"},
+			to: []string{"net", "net/http", "crypto/tls"}, except: []string{"internal/llm", "internal/webfetch", "internal/netguard", "internal/sandbox/netproxy", "internal/mcp", "internal/jobs"},
 		},
 		{from: "internal/ui", why: "ui is strings in, lines out", to: []string{"internal/engine"}},
 		{from: "internal/ui", why: "ui is strings in, lines out", to: []string{"os"}, direct: true},
