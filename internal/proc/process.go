@@ -26,13 +26,19 @@ type Process struct {
 	os    *os.Process
 	tree  tree // what the system needs to find what the command started
 
+	launch *Launch
+	// exit is how the command ended, where its first process told.
+	exit Exit
+	told bool
+
 	// claimed says who got the process first: its starter's caller (claimStarted)
 	// or the time limit on the start (claimAbandoned).
 	claimed atomic.Int32
 	stop    chan struct{} // closed by Kill
 	stopped sync.Once
-	// exited closes when the command itself has ended; it is not reaped yet.
-	exited chan struct{}
+	// exited closes when the command itself has ended, gone when its process has;
+	// they differ only behind an Init. It is not reaped yet.
+	exited, gone chan struct{}
 	// ended closes when nothing of it is left and result is complete; done when
 	// its pipes are closed too.
 	ended, done chan struct{}
@@ -92,15 +98,12 @@ func (p *Process) Kill() { p.stopped.Do(func() { close(p.stop) }) }
 
 // launch starts cmd with files as its descriptors 0, 1 and 2, which it closes.
 func (g *Group) launch(ctx context.Context, cmd *sandbox.Command, files []*os.File) (*Process, error) {
-	path, err := program(cmd)
-	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
 	p := &Process{
 		sup: g.sup, group: g, began: g.sup.clock.Now(),
-		stop: make(chan struct{}), exited: make(chan struct{}),
+		stop: make(chan struct{}), exited: make(chan struct{}), gone: make(chan struct{}),
 		ended: make(chan struct{}), done: make(chan struct{}),
 	}
+	err := context.Cause(ctx)
 	if err == nil {
 		err = g.sup.enlist(p)
 	}
@@ -108,8 +111,14 @@ func (g *Group) launch(ctx context.Context, cmd *sandbox.Command, files []*os.Fi
 		closeAll(files)
 		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
 	}
+	if p.launch, err = g.prepare(ctx, cmd, p.id); err != nil {
+		closeAll(files)
+		g.sup.delist(p)
+		g.sup.finished(p)
+		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
+	}
 	started := make(chan error, 1)
-	go p.host(path, cmd, files, started)
+	go p.host(cmd, files, started)
 	if err := p.awaitStart(ctx, started); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name(cmd), err)
 	}
@@ -151,12 +160,17 @@ func (p *Process) abandon(started <-chan error, why error) error {
 
 // host forks the process and stays until it has ended. It keeps its thread all
 // the while, because the kernel's parent-death signal means the thread.
-func (p *Process) host(path string, cmd *sandbox.Command, files []*os.File, started chan<- error) {
+func (p *Process) host(cmd *sandbox.Command, files []*os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.fork(path, cmd, files)
+	files = append(files, p.launch.Files...)
+	err := p.fork(cmd, files)
 	closeAll(files)
+	if err == nil {
+		err = p.begin()
+	}
 	if err != nil {
+		p.launch.over(&p.result)
 		p.sup.delist(p)
 		p.sup.finished(p)
 		started <- err
@@ -168,15 +182,14 @@ func (p *Process) host(path string, cmd *sandbox.Command, files []*os.File, star
 	} else {
 		started <- nil
 	}
-	p.awaitExit()
-	close(p.exited)
+	p.awaitEnds()
 	if abandoned {
 		p.reapLate()
 		p.sup.finished(p)
 	}
 }
 
-func (p *Process) fork(path string, cmd *sandbox.Command, files []*os.File) error {
+func (p *Process) fork(cmd *sandbox.Command, files []*os.File) error {
 	p.sup.starting.RLock()
 	defer p.sup.starting.RUnlock()
 	if err := sealDescriptors(); err != nil {
@@ -184,8 +197,8 @@ func (p *Process) fork(path string, cmd *sandbox.Command, files []*os.File) erro
 	}
 	p.sup.announce()
 	var err error
-	p.os, err = os.StartProcess(path, cmd.Argv, &os.ProcAttr{
-		Dir: cmd.Dir, Env: commandEnv(cmd.Env, p.id), Files: files, Sys: attributes(),
+	p.os, err = os.StartProcess(p.launch.Path, p.launch.Argv, &os.ProcAttr{
+		Dir: p.launch.Dir, Env: p.launch.Env, Files: files, Sys: p.launch.attributes(),
 	})
 	if err != nil {
 		return explainStart(err, cmd)
@@ -226,21 +239,32 @@ func (p *Process) oversee(ctx context.Context, timeout time.Duration, drained <-
 		p.settle()
 		killAt = p.sup.clock.Now().Add(grace)
 	}
-	select {
-	case <-p.exited:
+	if ended(p.exited) {
 		left := p.endRest(killAt)
 		if why == byItself {
 			p.result.Left = left
 		}
-		if state := p.reap(); state != nil {
-			p.result.ExitCode, p.result.Signal = exitOf(state)
-		}
+	}
+	if ended(p.gone) {
+		p.conclude()
+		p.launch.over(&p.result)
 		p.sup.delist(p)
-	default:
+	} else {
 		p.sup.report(fmt.Errorf("end process %d: it is still there %v after KILL; the kernel or another user holds it", p.pid, killLimit))
 		go p.reapLate()
 	}
 	p.result.Duration = p.sup.clock.Now().Sub(p.began)
+}
+
+// conclude reaps the process and notes how the command ended.
+func (p *Process) conclude() {
+	state := p.reap()
+	switch {
+	case p.told:
+		p.result.ExitCode, p.result.Signal = p.exit.Code, p.exit.Signal
+	case state != nil:
+		p.result.ExitCode, p.result.Signal = exitOf(state)
+	}
 }
 
 // awaitEnd waits for the command's own end, and brings it about when it must.
@@ -272,11 +296,14 @@ func (p *Process) awaitEnd(ctx context.Context, timeout time.Duration) (why endi
 }
 
 // exits waits at most d for the command's own end.
-func (p *Process) exits(d time.Duration) bool {
+func (p *Process) exits(d time.Duration) bool { return p.closes(p.exited, d) }
+
+// closes waits at most d until c is closed.
+func (p *Process) closes(c <-chan struct{}, d time.Duration) bool {
 	limit, stop := p.sup.after(d)
 	defer stop()
 	select {
-	case <-p.exited:
+	case <-c:
 		return true
 	case <-limit:
 		return false
@@ -305,9 +332,10 @@ func (p *Process) drain(ctx context.Context, drained <-chan struct{}) bool {
 
 // reapLate waits for a process that withstood KILL.
 func (p *Process) reapLate() {
-	<-p.exited
+	<-p.gone
 	p.endRest(p.sup.clock.Now())
 	p.reap()
+	p.launch.over(&sandbox.Result{})
 	p.sup.delist(p)
 }
 

@@ -14,15 +14,22 @@ import (
 // ErrNotFound is wrapped by the error for a program that is not there.
 var ErrNotFound = errors.New("program not found")
 
+// wellFormed reports what cmd lacks to be run by whatever executor.
+func wellFormed(cmd *sandbox.Command) error {
+	switch {
+	case len(cmd.Argv) == 0 || cmd.Argv[0] == "":
+		return errors.New("it names no program")
+	case !filepath.IsAbs(cmd.Dir):
+		return fmt.Errorf("its working directory %q is not an absolute path", cmd.Dir)
+	}
+	return nil
+}
+
 // program is the absolute path of what cmd runs. The command's own PATH counts,
 // not Garuda's; its relative entries do not, since they would run what the
 // project placed there.
 func program(cmd *sandbox.Command) (string, error) {
 	switch {
-	case len(cmd.Argv) == 0 || cmd.Argv[0] == "":
-		return "", errors.New("it names no program")
-	case !filepath.IsAbs(cmd.Dir):
-		return "", fmt.Errorf("its working directory %q is not an absolute path", cmd.Dir)
 	case filepath.IsAbs(cmd.Argv[0]):
 		return cmd.Argv[0], nil
 	case strings.ContainsRune(filepath.ToSlash(cmd.Argv[0]), '/'):

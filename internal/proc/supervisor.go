@@ -251,8 +251,9 @@ func commandEnv(env []string, id string) []string {
 
 // Group is the commands of one executor.
 type Group struct {
-	sup    *Supervisor
-	closed bool // guarded by sup.mu
+	sup      *Supervisor
+	launcher Launcher // nil starts commands as they are
+	closed   bool     // guarded by sup.mu
 }
 
 // NewGroup makes an empty group.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -83,6 +84,14 @@ func (p *Process) started() error {
 
 // signal sends sig to the command and to all that it started.
 func (p *Process) signal(sig syscall.Signal) {
+	if p.launch.Init != nil {
+		if sig == terminate {
+			p.launch.Init.Terminate()
+			return
+		}
+		_ = p.os.Kill() // one that has ended is as wanted
+		return
+	}
 	family := p.sup.family(p)
 	select {
 	case <-p.exited:
@@ -111,17 +120,67 @@ func (s *Supervisor) send(e entry, sig syscall.Signal) {
 
 // endRest ends what the command left: TERM, and KILL from killAt on. It returns
 // how many processes there were.
-func (p *Process) endRest(killAt time.Time) int { return p.sup.endAll(p, killAt) }
+func (p *Process) endRest(killAt time.Time) int {
+	if p.launch.Init != nil {
+		return p.endNamespace(killAt)
+	}
+	return p.sup.endAll(p, killAt)
+}
+
+// goes waits at most d for the end of the process, which is that of everything
+// where it is the first of a namespace.
+func (p *Process) goes(d time.Duration) bool { return p.closes(p.gone, d) }
+
+// settleTime is what a command's children get to end by themselves before they
+// count as left running.
+const settleTime = 50 * time.Millisecond
+
+// endNamespace ends what the command left in its namespace, as endAll does outside
+// of one: TERM, KILL from killAt on. It returns how many processes there were.
+func (p *Process) endNamespace(killAt time.Time) int {
+	seen := map[identity]bool{}
+	for pause := time.Millisecond; p.sup.clock.Now().Before(killAt); pause = min(2*pause, 25*time.Millisecond) {
+		if ended(p.gone) {
+			return len(seen)
+		}
+		before := len(seen)
+		for _, e := range p.below() {
+			seen[identity{e.pid, e.start}] = true
+		}
+		if len(seen) > before {
+			p.launch.Init.Terminate()
+		}
+		p.goes(min(pause, killAt.Sub(p.sup.clock.Now())))
+	}
+	p.signal(kill)
+	p.goes(killLimit)
+	return len(seen)
+}
+
+// below lists what lives below the process.
+func (p *Process) below() []entry {
+	all, err := processes()
+	if err != nil {
+		p.sup.report(fmt.Errorf("look for what process %d left running: %w", p.pid, err))
+		return nil
+	}
+	found := descendants(all, func(e entry) bool { return e.pid == p.pid }, func(e entry) bool { return false })
+	return slices.DeleteFunc(found, func(e entry) bool { return e.zombie || e.pid == p.pid })
+}
 
 // settle gives what is just about to end the moment it needs, so that it is not
 // taken for something left running.
 func (p *Process) settle() {
+	if p.launch.Init != nil {
+		p.goes(settleTime)
+		return
+	}
 	for range 10 {
 		some := false
 		if p.sup.orphans(p, func(entry) { some = true }); !some {
 			return
 		}
-		_ = p.sup.clock.Sleep(context.Background(), 5*time.Millisecond) // cannot end early
+		_ = p.sup.clock.Sleep(context.Background(), settleTime/10) // cannot end early
 	}
 }
 
