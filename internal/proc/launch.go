@@ -69,7 +69,7 @@ func (g *Group) prepare(ctx context.Context, cmd *sandbox.Command, id string) (*
 	if g.launcher != nil {
 		return g.launcher(ctx, &marked)
 	}
-	path, err := program(cmd)
+	path, err := Program(cmd)
 	if err != nil {
 		return nil, err
 	}

@@ -25,10 +25,10 @@ func wellFormed(cmd *sandbox.Command) error {
 	return nil
 }
 
-// program is the absolute path of what cmd runs. The command's own PATH counts,
+// Program is the absolute path of what cmd runs. The command's own PATH counts,
 // not Garuda's; its relative entries do not, since they would run what the
 // project placed there.
-func program(cmd *sandbox.Command) (string, error) {
+func Program(cmd *sandbox.Command) (string, error) {
 	switch {
 	case filepath.IsAbs(cmd.Argv[0]):
 		return cmd.Argv[0], nil
