@@ -147,11 +147,14 @@ func (g *guardCase) operands() []shellscan.Word {
 func (g *guardCase) rmRoot() bool {
 	switch {
 	case g.name == "rm" && g.flag("rR", "--recursive"):
-	case g.name == "find" && slices.Contains(g.args, "-delete"):
+	case g.name == "find" && g.findRemovesAll():
 	default:
 		return false
 	}
 	for _, w := range g.operands() {
+		if w.Tilde && !strings.Contains(strings.Trim(w.Text, "/"), "/") {
+			return true // somebody's home folder, whoever it is
+		}
 		if !w.Told() {
 			continue
 		}
@@ -169,6 +172,28 @@ func (g *guardCase) rmRoot() bool {
 		}
 	}
 	return false
+}
+
+// findRemovesAll tells find that removes what it finds, with no test that would
+// leave anything out.
+func (g *guardCase) findRemovesAll() bool {
+	removes := false
+	for i, a := range g.args {
+		switch a {
+		case "-delete":
+			removes = true
+		case "-exec", "-execdir", "-ok", "-okdir":
+			removes = removes || i+1 < len(g.args) && path.Base(g.args[i+1]) == "rm"
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname", "-ilname":
+			if i+1 < len(g.args) && strings.Trim(g.args[i+1], "*./") != "" {
+				return false
+			}
+		case "-empty", "-size", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-user", "-group", "-perm",
+			"-nouser", "-nogroup", "-inum", "-links", "-samefile", "-used", "-quit":
+			return false
+		}
+	}
+	return removes
 }
 
 // holdsEverything tells the top, the home folder, the root and what holds them,
@@ -203,8 +228,11 @@ func (e *Engine) holdsEverything(m memo, p string) bool {
 
 func (g *guardCase) mkfs() bool {
 	switch g.name {
-	case "mkfs", "mke2fs", "newfs", "wipefs", "mkswap", "sgdisk", "blkdiscard":
+	case "mkfs", "mke2fs", "mkntfs", "mkdosfs", "mkexfatfs", "mkreiserfs", "newfs", "wipefs", "mkswap", "sgdisk", "blkdiscard":
 		return true
+	case "diskutil":
+		return len(g.args) > 0 && (strings.HasPrefix(strings.ToLower(g.args[0]), "erase") || strings.EqualFold(g.args[0], "partitionDisk") ||
+			strings.EqualFold(g.args[0], "zeroDisk") || strings.EqualFold(g.args[0], "reformat"))
 	}
 	return strings.HasPrefix(g.name, "mkfs.") || strings.HasPrefix(g.name, "newfs_")
 }
@@ -271,7 +299,8 @@ func (g *guardCase) shutdown() bool {
 	case "systemctl", "loginctl":
 		for _, a := range g.args {
 			switch a {
-			case "poweroff", "reboot", "halt", "kexec", "soft-reboot", "suspend", "hibernate", "hybrid-sleep":
+			case "poweroff", "reboot", "halt", "kexec", "soft-reboot", "suspend", "hibernate", "hybrid-sleep",
+				"poweroff.target", "reboot.target", "halt.target", "kexec.target", "shutdown.target", "rescue.target", "emergency.target":
 				return true
 			}
 		}
@@ -280,10 +309,13 @@ func (g *guardCase) shutdown() bool {
 }
 
 func (g *guardCase) killAll() bool {
-	if g.name == "killall5" {
+	switch g.name {
+	case "killall5":
 		return true
-	}
-	if g.name != "kill" {
+	case "pkill", "killall":
+		return g.killsAllNames()
+	case "kill":
+	default:
 		return false
 	}
 	for i, a := range g.args {
@@ -295,9 +327,36 @@ func (g *guardCase) killAll() bool {
 	return false
 }
 
+// killsAllNames tells pkill and killall with a pattern that every name matches, or
+// with only a user.
+func (g *guardCase) killsAllNames() bool {
+	named, ofUser := false, false
+	for i := 0; i < len(g.args); i++ {
+		a := g.args[i]
+		switch {
+		case a == "-u" || a == "-U" || a == "--euid" || a == "--uid" || a == "--user":
+			ofUser = true
+			if i++; !g.c.Known() && i < len(g.args) {
+				named = true // the user may be a word that is not known, and this the name
+			}
+		case a == "-g" || a == "-G" || a == "-P" || a == "-s" || a == "-t" || a == "-F" || a == "--signal":
+			named = named || a != "-s" && a != "--signal" // these choose processes by other means
+			i++
+		case strings.HasPrefix(a, "-u") || strings.HasPrefix(a, "--euid=") || strings.HasPrefix(a, "--uid=") || strings.HasPrefix(a, "--user="):
+			ofUser = true
+		case strings.HasPrefix(a, "-"):
+		case strings.Trim(a, ".*^$+") == "":
+			return true
+		default:
+			named = true
+		}
+	}
+	return ofUser && !named
+}
+
 func downloads(c *shellscan.Command) bool {
 	switch c.Program() {
-	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh", "curlie", "lwp-request", "GET", "lynx", "ftp", "nc", "ncat":
+	case "curl", "wget", "fetch", "aria2c", "http", "https", "xh", "curlie", "lwp-request", "GET", "lynx", "ftp", "nc", "ncat", "ssh", "socat":
 		return true
 	}
 	return false

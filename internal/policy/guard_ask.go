@@ -99,6 +99,10 @@ func (g *guardCase) gitHistoryRewrite() bool {
 	switch sub {
 	case "filter-branch", "filter-repo", "replace":
 		return true
+	case "commit":
+		return rest.amends()
+	case "pull":
+		return rest.rebases()
 	case "rebase":
 		for _, a := range rest.args {
 			switch a {
@@ -113,6 +117,37 @@ func (g *guardCase) gitHistoryRewrite() bool {
 		return rest.flag("d", "--delete")
 	}
 	return false
+}
+
+// amends tells git commit that replaces the last one.
+func (g *guardCase) amends() bool {
+	for i, a := range g.args {
+		if len(a) > 3 && strings.HasPrefix("--amend", a) {
+			// It may be the text of a message.
+			before := ""
+			if i > 0 {
+				before = g.args[i-1]
+			}
+			if !strings.HasPrefix(before, "-") || before == "--" || !strings.ContainsAny(before[len(before)-1:], "mFCct") || strings.HasPrefix(before, "--") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rebases tells git pull that rebases instead of merging.
+func (g *guardCase) rebases() bool {
+	on := false
+	for _, a := range g.args {
+		switch {
+		case a == "--rebase=false" || a == "--no-rebase":
+			on = false
+		case a == "--rebase" || strings.HasPrefix(a, "--rebase=") || a == "-r":
+			on = true
+		}
+	}
+	return on
 }
 
 func (g *guardCase) gitCheckoutDiscard() bool {
@@ -164,23 +199,34 @@ func (g *guardCase) sqlDrop() bool {
 	case "dropdb":
 		return true
 	case "psql", "mysql", "mariadb", "sqlite3", "sqlite", "duckdb", "clickhouse-client", "clickhouse", "sqlcmd", "sqlplus",
-		"cockroach", "bq", "snowsql", "mysqladmin", "usql", "pgcli", "mycli", "litecli":
+		"cockroach", "bq", "snowsql", "mongosh", "mongo", "redis-cli", "valkey-cli", "mysqladmin", "usql", "pgcli", "mycli", "litecli":
 	default:
 		return false
 	}
-	text := strings.Join(g.args, " ") + " " + g.c.Input()
+	var texts []string
+	for _, a := range g.args {
+		if len(a) > 2 && (strings.HasPrefix(a, "-c") || strings.HasPrefix(a, "-e")) && a[1] != '-' {
+			a = a[2:] // the statement is glued to its option
+		}
+		if _, statement, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "--") {
+			a = statement
+		}
+		texts = append(texts, a)
+	}
+	texts = append(texts, g.c.Input())
 	for _, up := range g.c.Upstream {
 		for _, w := range up.Likely() {
-			text += " " + w.Text
+			texts = append(texts, w.Text)
 		}
-		text += " " + up.Input()
+		texts = append(texts, up.Input())
 	}
-	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == ';' || r == '(' || r == '"' || r == '\''
-	})
+	var fields []string
+	for _, text := range texts {
+		fields = append(fields, sqlWords(text)...)
+	}
 	for i, f := range fields {
 		switch {
-		case f == "truncate":
+		case f == "truncate", f == "flushall", f == "flushdb", strings.HasPrefix(f, "db.dropdatabase"):
 			return true
 		case f == "drop" && g.name == "mysqladmin":
 			return true
@@ -195,12 +241,37 @@ func (g *guardCase) sqlDrop() bool {
 	return false
 }
 
+// sqlWords are the words of a statement in lower case, without its comments and the
+// texts in it.
+func sqlWords(statement string) []string {
+	var b strings.Builder
+	for rest := statement; rest != ""; {
+		switch {
+		case strings.HasPrefix(rest, "/*"):
+			_, rest, _ = strings.Cut(rest[2:], "*/")
+			b.WriteByte(' ')
+		case strings.HasPrefix(rest, "--"):
+			_, rest, _ = strings.Cut(rest, "\n")
+			b.WriteByte(' ')
+		case rest[0] == '\'':
+			_, rest, _ = strings.Cut(rest[1:], "'")
+			b.WriteString(" '' ")
+		default:
+			b.WriteByte(rest[0])
+			rest = rest[1:]
+		}
+	}
+	return strings.FieldsFunc(strings.ToLower(b.String()), func(r rune) bool {
+		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == ';' || r == '(' || r == '"'
+	})
+}
+
 func (g *guardCase) chmod777() bool {
 	if g.name != "chmod" {
 		return false
 	}
 	for _, a := range g.args {
-		if mode, err := strconv.ParseUint(a, 8, 16); err == nil && mode&0o777 == 0o777 {
+		if mode, err := strconv.ParseUint(a, 8, 16); err == nil && mode&0o002 != 0 {
 			return true
 		}
 		for _, clause := range strings.Split(a, ",") {
@@ -228,18 +299,24 @@ func (g *guardCase) publish() bool {
 		}
 		return k == len(words)
 	}
-	if g.flag("", "--dry-run") {
+	if g.flag("", "--dry-run") || has("search") || has("view") || has("info") || has("show") || has("help") || has("docs") {
 		return false
 	}
 	switch g.name {
-	case "npm", "pnpm", "yarn", "bun", "lerna", "cargo", "uv", "poetry", "flit", "hatch", "pdm", "deno", "jsr", "vsce", "ovsx", "changeset":
+	case "npx", "pnpx", "bunx", "npm", "pnpm", "yarn", "bun", "lerna", "cargo", "uv", "poetry", "flit", "hatch", "pdm", "deno", "jsr", "vsce", "ovsx", "changeset":
 		return has("publish")
 	case "gem":
 		return has("push")
 	case "twine":
 		return has("upload")
 	case "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane":
+		return has("push") || has("build") && g.flag("", "--push")
+	case "dotnet", "nuget":
 		return has("push")
+	case "mvn", "mvnw":
+		return has("deploy")
+	case "gradle", "gradlew":
+		return has("publish") || has("publishPlugins") || has("publishAllPublicationsToMavenRepository")
 	}
 	return shellscan.Interprets(g.name) && has("-m", "twine", "upload")
 }
