@@ -25,11 +25,18 @@ func Sensitive() []string {
 // Locked are the files that decide what other programs run and that no command has
 // to write: a sandbox makes them read-only.
 func Locked() []string {
-	return []string{
+	return append([]string{
 		".git", ".git/hooks/**", ".git/config", ".git/config.worktree", ".git/info/**", ".git/modules/**",
 		".garuda/**", ".mcp.json",
 		".claude/**", ".codex/**", ".gemini/**", ".opencode/**", ".agents/**", ".cursor/**", ".vscode/**", ".idea/**",
 		".zed/**", ".devcontainer/**", ".husky/**",
+	}, StartUp()...)
+}
+
+// StartUp are those of the locked files that shells and git read when they start,
+// from a home folder.
+func StartUp() []string {
+	return []string{
 		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".zshrc", ".zshenv",
 		".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".logout", ".inputrc",
 		".xprofile", ".xsessionrc", "config.fish", ".config/fish/**", ".gitconfig", ".config/git/**",
