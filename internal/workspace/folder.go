@@ -42,6 +42,8 @@ type folder interface {
 	// (else fs.ErrExist). errCopy: that cannot be done in one step here.
 	move(name string, to folder, toName string) error
 	link(from, to string) error
+	// symlink makes a link that leads to target, as that is written.
+	symlink(target, name string) error
 	remove(name string) error
 	// rmdir removes an empty folder.
 	rmdir(name string) error

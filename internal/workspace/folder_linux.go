@@ -279,6 +279,10 @@ func (f *fdFolder) link(from, to string) error {
 	return atError("link", to, unix.Linkat(f.fd, from, f.fd, to, 0))
 }
 
+func (f *fdFolder) symlink(target, name string) error {
+	return atError("symlink", name, unix.Symlinkat(target, f.fd, name))
+}
+
 func (f *fdFolder) remove(name string) error {
 	return atError("remove", name, unix.Unlinkat(f.fd, name, 0))
 }

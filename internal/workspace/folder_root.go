@@ -190,6 +190,7 @@ func (f *rootFolder) mkdir(name string, perm fs.FileMode) error { return f.r.Mkd
 func (f *rootFolder) rename(from, to string) error              { return f.r.Rename(from, to) }
 func (f *rootFolder) move(string, folder, string) error         { return errCopy }
 func (f *rootFolder) link(from, to string) error                { return f.r.Link(from, to) }
+func (f *rootFolder) symlink(target, name string) error         { return f.r.Symlink(target, name) }
 func (f *rootFolder) remove(name string) error                  { return f.r.Remove(name) }
 func (f *rootFolder) rmdir(name string) error {
 	if info, err := f.lstat(name); err != nil || info.Kind != KindFolder {

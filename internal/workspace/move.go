@@ -8,8 +8,8 @@ import (
 )
 
 // ResolveEntry is Resolve for what is to be removed or moved itself: a symbolic
-// link at the end of the path is not followed, those before it are. What is
-// there must exist; else the error is that of NotFound.
+// link at the end of the path is not followed, those before it are. Exists is false
+// where nothing is there.
 func (w *Workspace) ResolveEntry(path string) (Path, error) {
 	abs, err := w.absolute(path)
 	if err != nil {
