@@ -112,22 +112,48 @@ func globalExcludes(opt Options, commonDir string) string {
 // gitConfigValue reads the last value of a key in a section without subsection.
 // Both names are given in lower case. Includes are not followed.
 func gitConfigValue(text, section, key string) (value string, found bool) {
-	in := false
+	eachConfigValue(text, func(sec, sub, name, v string) {
+		if sub == "" && strings.EqualFold(sec, section) && strings.EqualFold(name, key) {
+			value, found = v, true
+		}
+	})
+	return value, found
+}
+
+// GitConfigValues reads all values of a key in a file of git's settings, in the
+// sections of a name with whatever subsection. Both names are given in lower case.
+// Includes are not followed.
+func GitConfigValues(text, section, key string) (values []string) {
+	eachConfigValue(text, func(sec, _, name, v string) {
+		if strings.EqualFold(sec, section) && strings.EqualFold(name, key) {
+			values = append(values, v)
+		}
+	})
+	return values
+}
+
+func eachConfigValue(text string, visit func(section, subsection, name, value string)) {
+	section, subsection := "", ""
 	for text != "" {
 		var line string
 		line, text = cutConfigLine(text)
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "[") {
 			head, rest, ok := strings.Cut(line[1:], "]")
-			in = ok && strings.EqualFold(strings.TrimSpace(head), section)
+			if !ok {
+				section, subsection = "", ""
+				continue
+			}
+			section, subsection, _ = strings.Cut(strings.TrimSpace(head), " ")
+			if sec, sub, dotted := strings.Cut(section, "."); dotted {
+				section, subsection = sec, sub
+			}
 			line = strings.TrimSpace(rest)
 		}
-		name, raw, ok := strings.Cut(line, "=")
-		if in && ok && strings.EqualFold(strings.TrimSpace(name), key) {
-			value, found = unquoteConfig(raw), true
+		if name, raw, ok := strings.Cut(line, "="); ok {
+			visit(section, subsection, strings.TrimSpace(name), unquoteConfig(raw))
 		}
 	}
-	return value, found
 }
 
 // cutConfigLine takes one line, joined with those that a backslash continues.
