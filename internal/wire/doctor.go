@@ -104,7 +104,7 @@ func (d *doctor) settings(s *System) {
 
 // commands runs one through the executor.
 func (d *doctor) commands(ctx context.Context, s *System) {
-	bash, err := s.executor.Bash()
+	bash, err := s.host.Bash()
 	if err != nil {
 		d.say(CheckFailed, "commands", err.Error())
 		return
@@ -119,9 +119,23 @@ func (d *doctor) commands(ctx context.Context, s *System) {
 	default:
 		d.say(CheckOK, "commands", fmt.Sprintf("%s works (%s)", bash, r.Duration.Round(time.Millisecond)))
 	}
-	d.say(CheckNote, "sandbox", "this version has none: commands run on this machine with your rights; what is not read-only is asked for")
+	d.sandbox(s)
 	if u, err := user.Current(); err == nil && u.Uid == "0" {
 		d.say(CheckNote, "user", "you are root: commands may change the whole machine")
+	}
+}
+
+// sandbox says what holds commands. One that was wanted and is missing is a note:
+// where it was required nothing would have started.
+func (d *doctor) sandbox(s *System) {
+	inside, err := s.executor.Inside()
+	switch {
+	case err != nil:
+		d.say(CheckNote, "sandbox", "none, so commands run on this machine with your rights, and what is not read-only is asked for: "+err.Error())
+	case inside == nil:
+		d.say(CheckNote, "sandbox", "none, as executor is host: commands run on this machine with your rights; what is not read-only is asked for")
+	default:
+		d.say(CheckOK, "sandbox", fmt.Sprintf("%s holds commands: they reach %s; garuda sandbox explain says what they read and write", inside.Name(), s.networkInWords()))
 	}
 }
 

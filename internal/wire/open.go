@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/host"
+	"garuda/internal/sandbox/split"
 	"garuda/internal/secret"
 	"garuda/internal/session"
 	"garuda/internal/session/redact"
@@ -53,7 +53,9 @@ type System struct {
 	registry *tool.Registry
 	tools    []toolset.Row
 	procs    *proc.Supervisor
-	executor *host.Executor
+	// host runs commands without isolation, executor where each belongs.
+	host     *host.Executor
+	executor *split.Executor
 	// background is nil where daemons.enabled is off.
 	background *shell.Background
 	// interpreters is nil where there can be none.
@@ -160,13 +162,8 @@ func (s *System) loadSettings() error {
 	return s.loadTeam(root)
 }
 
-// openExecutor takes the host: this version has no sandbox, and where one is
-// required nothing starts.
+// openExecutor prepares to run commands, and ends what a killed Garuda left running.
 func (s *System) openExecutor() error {
-	if s.settings.Strict || s.settings.Executor == "os" {
-		return &SettingsError{Err: errors.New("a sandbox is required (executor os, or the strict profile), " +
-			"and this version of Garuda has none; commands can only run on this machine as they are (executor auto or host)")}
-	}
 	if dir := s.runningDir(); dir != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), killLimit)
 		defer cancel()
@@ -184,7 +181,6 @@ func (s *System) openExecutor() error {
 		return fmt.Errorf("prepare to run commands: %w", err)
 	}
 	s.procs = procs
-	s.executor = host.New(host.Options{Supervisor: procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
 	if runtime.GOOS != "windows" { // descriptors beyond the third do not reach programs there
 		s.interpreters = repl.NewInterpreters(s.clock)
 	}
@@ -192,7 +188,7 @@ func (s *System) openExecutor() error {
 		s.background = shell.NewBackground(s.clock)
 	}
 	s.env = sandbox.BuildEnv(sandbox.EnvOptions{Lookup: s.lookupEnv, Allow: s.settings.EnvAllow, Secret: s.isProviderKey})
-	return nil
+	return s.openSandbox()
 }
 
 // lookupEnv reads the environment as it was at the start.
@@ -211,7 +207,7 @@ func (s *System) openPolicy() error {
 		Mode: policy.Mode(s.settings.Mode), Yolo: s.options.Yolo, Attended: s.options.Attended,
 		Tools: s.toolInfos(), Rules: ruleSources(s.settings.Permissions), Guard: guard(s.settings.Guard),
 		EnvNames: envNames(s.env), FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
-		SaveProjectRule: s.saveProjectRule(), Team: s.teamPolicy(),
+		SaveProjectRule: s.saveProjectRule(), Team: s.teamPolicy(), Isolated: s.isolated,
 	})
 	if err != nil {
 		return &SettingsError{Err: err}
@@ -221,11 +217,13 @@ func (s *System) openPolicy() error {
 	return s.openAudit()
 }
 
-func (s *System) saveProjectRule() func(string) error {
+func (s *System) saveProjectRule() func(policy.Rule) error {
 	if s.places.garuda == "" {
 		return nil
 	}
-	return func(rule string) error { return config.AddProjectRule(s.places.garuda, s.workspace.Root(), rule) }
+	return func(r policy.Rule) error {
+		return config.AddProjectRule(s.places.garuda, s.workspace.Root(), config.Rule{Text: r.Text, Files: r.Files})
+	}
 }
 
 func (s *System) openState() error {
@@ -283,6 +281,11 @@ func (s *System) endBackground(ctx context.Context) {
 }
 
 func (s *System) endProcesses(ctx context.Context) {
+	if s.executor != nil {
+		if err := s.executor.Shutdown(ctx); err != nil {
+			slog.Error("end the running commands", "error", err)
+		}
+	}
 	if s.procs == nil {
 		return
 	}

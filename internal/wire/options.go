@@ -4,12 +4,14 @@
 package wire
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"garuda/internal/config"
 	"garuda/internal/llm"
+	"garuda/internal/sandbox"
 	"garuda/internal/tools/structured"
 )
 
@@ -47,6 +49,8 @@ type Options struct {
 	// WithoutModel opens no model; InMemory keeps no journal; WithoutFolder opens
 	// no project: the user's settings and providers are there, tools are not.
 	WithoutModel, InMemory, WithoutFolder bool
+	// FindSandbox stands in for the search of this machine's sandbox; for tests.
+	FindSandbox func(context.Context) (sandbox.Executor, error)
 	// UseModel stands in for the model that would be chosen; for the demo.
 	UseModel llm.Model
 }

@@ -230,6 +230,7 @@ func (s *System) buildPrompt() (said []string) {
 	p := prompt.Parts{
 		Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec, Platform: runtime.GOOS,
 		Tools: s.ToolNames(), Attended: s.options.Attended,
+		Sandboxed: s.isolated(), Network: s.networkInWords(),
 	}
 	if !s.options.NoInstructions {
 		p.Instructions, said = instructions(s.places, s.workspace)
@@ -267,20 +268,17 @@ func (s *System) Model() *llm.Info {
 }
 
 // Notices are what was noticed while the system was opened, a line each.
-func (s *System) Notices() []string { return s.notices }
+func (s *System) Notices() []string {
+	if said := s.sandboxNotice(); said != "" {
+		return append(s.notices[:len(s.notices):len(s.notices)], said)
+	}
+	return s.notices
+}
 
 // Sessions is the store of this folder's sessions.
 func (s *System) Sessions() *session.Store { return s.sessions }
 
 // State is the folder's .garuda.
 func (s *System) State() *state.Dir { return s.state }
-
-// SandboxInWords says what commands may touch.
-func (s *System) SandboxInWords() string {
-	if s.options.Yolo {
-		return "no sandbox: commands run on this machine, unasked (--yolo)"
-	}
-	return "no sandbox: commands run on this machine; asked for unless they only read or a rule allows them"
-}
 
 var _ tool.Decider = (*policy.Engine)(nil)

@@ -27,7 +27,7 @@ import (
 func allTools(s *System) []tool.Tool {
 	return slices.Concat(
 		fileread.New(), fileedit.New(), search.New(), git.New(), repl.New(s.interpreters),
-		shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background}),
+		shell.New(shell.Options{SpillThrough: s.redacted, Background: s.background, Sandbox: s.shellSandbox()}),
 		consult.New(), ownTools(s), s.configTool(), s.answerTool(),
 	)
 }

@@ -21,7 +21,9 @@ type Parts struct {
 	Tools []string
 	// Sandboxed says that commands run isolated; Attended that a person answers.
 	Sandboxed, Attended bool
-	Instructions        []Instructions
+	// Network says in words what sandboxed commands may reach: "no host".
+	Network      string
+	Instructions []Instructions
 	// Memory are the facts that may be told, the oldest first.
 	Memory []Fact
 }
@@ -78,7 +80,9 @@ func permissions(b *strings.Builder, p Parts) {
 	if !slices.Contains(p.Tools, "bash") {
 		b.WriteString("You cannot run commands. ")
 	} else if p.Sandboxed {
-		b.WriteString("Commands run in a sandbox: they can write in the root and temporary folders, and have no network. ")
+		fmt.Fprintf(b, "Commands run in a sandbox, so most need no answer. They write only in the root, in /tmp (kept for this session, read_file reads it) "+
+			"and in a home folder that is discarded, find nothing else of the user's, reach %s, and cannot change git's configuration and hooks "+
+			"or settings of editors and agents. ", visible(p.Network))
 	} else {
 		b.WriteString("Commands run on the user's machine without a sandbox. ")
 	}
