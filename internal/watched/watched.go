@@ -1,0 +1,272 @@
+// Package watched sees what a command did to the files that git must be able to
+// write, and that all the same decide what other programs run or are told:
+// AGENTS.md, workflows and the like (package protect names them). It tells a change
+// that came with another commit, which was there before, from one that the command
+// made itself.
+//
+// It asks nobody, decides nothing and puts nothing back. It sees the files of the
+// root's own folder and the workflows; files of these names deeper down are not
+// looked for, since that would mean to walk the whole project around each command.
+package watched
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"garuda/internal/protect"
+	"garuda/internal/workspace"
+)
+
+// maxFiles is how many files a watched folder may hold.
+const maxFiles = 200
+
+// ErrTooMany is wrapped by the error of Look for a folder with more files than can
+// be kept.
+var ErrTooMany = errors.New("it holds too many files to be watched")
+
+// Git runs git in the project, where it cannot change it, and returns what it
+// printed.
+type Git func(ctx context.Context, args ...string) ([]byte, error)
+
+// Watcher watches one project for one session.
+type Watcher struct {
+	ws *workspace.Workspace
+	// known are the commits that the repository's refs and their logs named when
+	// the first command began. Those that a command made are not trusted, also not
+	// once a branch names them.
+	known func() map[string]bool
+}
+
+// New makes the watcher of a session.
+func New(ws *workspace.Workspace) *Watcher {
+	return &Watcher{ws: ws, known: sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })}
+}
+
+// Look is how the watched files are at one moment.
+type Look struct {
+	w     *Watcher
+	files map[string]*workspace.Kept
+	// head is the commit that is checked out; "" where that cannot be told.
+	head string
+}
+
+// Look keeps the watched files as they are now.
+func (w *Watcher) Look(ctx context.Context) (*Look, error) {
+	w.known()
+	l := &Look{w: w, files: map[string]*workspace.Kept{}, head: headCommit(w.ws.Root())}
+	for _, pattern := range protect.Watched() {
+		folder, whole := strings.CutSuffix(pattern, "/**")
+		err := error(nil)
+		if whole {
+			err = l.keepFolder(ctx, folder)
+		} else {
+			err = l.keep(pattern)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look at %s before a command: %w", folder, err)
+		}
+	}
+	return l, nil
+}
+
+// keep keeps an entry, and what it leads to where it is a link.
+func (l *Look) keep(rel string) error {
+	k, err := l.w.ws.Keep(rel)
+	if elsewhere(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	l.files[rel] = k
+	if k.Kind != workspace.KindLink || !k.Exists {
+		return nil
+	}
+	p, err := l.w.ws.Resolve(rel)
+	if err != nil || path.IsAbs(p.Rel) {
+		return nil //nolint:nilerr // it leads out of the project: what is there is not the project's
+	}
+	real := l.w.ws.Rel(p.Real)
+	if l.files[real] != nil {
+		return nil
+	}
+	if k, err = l.w.ws.Keep(real); err != nil {
+		return err
+	}
+	l.files[real] = k
+	return nil
+}
+
+func (l *Look) keepFolder(ctx context.Context, folder string) error {
+	from, err := l.w.ws.ResolveEntry(folder)
+	if elsewhere(err) || err == nil && !from.Exists {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if from.Info.Kind != workspace.KindFolder {
+		return l.keep(folder)
+	}
+	var mu sync.Mutex
+	var names []string
+	_, err = l.w.ws.Walk(ctx, from, workspace.WalkOptions{IncludeIgnored: true}, func(_ int, e *workspace.Entry) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(names) >= maxFiles {
+			return ErrTooMany
+		}
+		if p := e.Path(); p.Info.Kind != workspace.KindFolder {
+			names = append(names, p.Rel)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := l.keep(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elsewhere tells errors about places that the project does not hold.
+func elsewhere(err error) bool {
+	var outside *workspace.OutsideError
+	var file *workspace.NotFolderError
+	return errors.As(err, &outside) || errors.As(err, &file)
+}
+
+// Change is a watched file that is no longer what it was.
+type Change struct {
+	// Was is what it was, and Is what it is now.
+	Was, Is *workspace.Kept
+}
+
+// Changes are the watched files that differ from this look, sorted, without those
+// whose new text came with another commit that was known before.
+func (l *Look) Changes(ctx context.Context, git Git) ([]Change, error) {
+	now, err := l.w.Look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Change
+	for rel, was := range l.files {
+		is := now.files[rel]
+		if is == nil { // a file of a folder, or what a link led to
+			if is, err = l.w.ws.Keep(rel); err != nil {
+				return nil, err
+			}
+		}
+		if !was.Same(is) {
+			out = append(out, Change{was, is})
+		}
+	}
+	for rel, is := range now.files {
+		if l.files[rel] == nil && !l.ledTo(now, rel) {
+			out = append(out, Change{&workspace.Kept{Rel: rel}, is})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Was.Rel, b.Was.Rel) })
+	if len(out) == 0 || now.head == l.head || !l.w.trusts(ctx, git, now.head) {
+		return out, nil
+	}
+	return slices.DeleteFunc(out, func(c Change) bool { return c.fromCommit(ctx, git, now.head) }), nil
+}
+
+// trusts tells whether a commit was named when the first command began, by itself
+// or by a tag.
+func (w *Watcher) trusts(ctx context.Context, git Git, commit string) bool {
+	if commit == "" || w.known()[commit] {
+		return commit != ""
+	}
+	tags, err := git(ctx, "for-each-ref", "--format=%(objectname)", "--points-at", commit, "refs/tags")
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(strings.Fields(string(tags)), func(id string) bool { return w.known()[id] })
+}
+
+// ledTo tells a file that is only looked at because a link leads there by now: the
+// link is the change.
+func (l *Look) ledTo(now *Look, rel string) bool {
+	list := protect.Compile(protect.Watched(), false)
+	return !list.Has("/" + rel)
+}
+
+// fromCommit tells whether the file is what a commit says.
+func (c Change) fromCommit(ctx context.Context, git Git, commit string) bool {
+	entry, err := git(ctx, "ls-tree", "-z", "--full-tree", commit, "--", c.Is.Rel)
+	if err != nil {
+		return false
+	}
+	if len(entry) == 0 {
+		return !c.Is.Exists
+	}
+	mode, _, _ := strings.Cut(string(entry), " ")
+	isLink := mode == "120000"
+	if !c.Is.Exists || c.Is.TooLarge || isLink != (c.Is.Kind == workspace.KindLink) {
+		return false
+	}
+	text, err := git(ctx, "cat-file", "blob", commit+":"+c.Is.Rel)
+	if err != nil {
+		return false
+	}
+	if isLink {
+		return string(text) == c.Is.Target
+	}
+	crlf := []byte("\r\n")
+	return bytes.Equal(text, c.Is.Data) || bytes.Equal(bytes.ReplaceAll(text, crlf, crlf[1:]), bytes.ReplaceAll(c.Is.Data, crlf, crlf[1:]))
+}
+
+// Diff shows the changes as unified diffs.
+func Diff(changes []Change) string {
+	var b strings.Builder
+	for _, c := range changes {
+		if c.Was.TooLarge || c.Is.TooLarge {
+			fmt.Fprintf(&b, "%s: too large to be shown\n", c.Was.Rel)
+			continue
+		}
+		b.WriteString(udiff.Unified(name(c.Was, "a/"), name(c.Is, "b/"), text(c.Was), text(c.Is)))
+	}
+	return b.String()
+}
+
+func name(k *workspace.Kept, side string) string {
+	if !k.Exists {
+		return "/dev/null"
+	}
+	return side + k.Rel
+}
+
+// text is what an entry holds, for a person.
+func text(k *workspace.Kept) string {
+	switch {
+	case !k.Exists:
+		return ""
+	case k.Kind == workspace.KindFile:
+		return workspace.Decode(k.Data).LF
+	case k.Kind == workspace.KindLink:
+		return "a symbolic link to " + k.Target + "\n"
+	}
+	return k.Kind.String() + "\n"
+}
+
+// Names are the changed files.
+func Names(changes []Change) []string {
+	names := make([]string, len(changes))
+	for i, c := range changes {
+		names[i] = c.Was.Rel
+	}
+	return names
+}
