@@ -1,0 +1,200 @@
+// Package choose finds the sandbox that works on this machine: each kind that the
+// system might have starts /bin/true through its whole stack, in order of
+// preference, and the first that succeeds is taken.
+//
+// It never decides whether one is needed. What a project holds has no say: the
+// trial confines nothing but itself, so that no project can talk Garuda out of a
+// sandbox by making its own commands fail.
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/wrapped"
+)
+
+// None is the backend of a machine without a sandbox.
+const None = "none"
+
+// State is what was found.
+type State struct {
+	// Backend is the executor's name, or None.
+	Backend string
+	// Sentence says it to people in one sentence: which backend isolates commands,
+	// or why none does and how to mend that.
+	Sentence string
+	// Failures are the backends that were tried before, in order.
+	Failures []Failure
+	// Weaknesses are what this backend does not hold although others do, a sentence
+	// each.
+	Weaknesses []string
+}
+
+// Failure is a backend that does not work here.
+type Failure struct {
+	Backend string
+	Err     error
+	// Mend says what to do about it; "" where nothing helps.
+	Mend string
+}
+
+// kind is a backend that this system might have.
+type kind struct {
+	name string
+	// means completes "commands run in …".
+	means string
+	// make makes its executor. An error says that it cannot be here.
+	make func(wrapped.Options) (sandbox.Executor, error)
+	// mend says what to do about its failure; "" when nothing helps. May be nil.
+	mend func(error) string
+	// weaknesses are those of State; asked for only when it works.
+	weaknesses func() []string
+}
+
+// Executor is the best isolating executor that works here, for one session, or nil
+// when none does. Each trial takes some ten milliseconds where it works, and at most
+// trialLimit; what was found holds for the process, so one search is enough.
+func Executor(ctx context.Context, opt wrapped.Options) (sandbox.Executor, State) {
+	return first(ctx, opt, kinds())
+}
+
+func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Executor, State) {
+	s := State{Backend: None}
+	for _, k := range kinds {
+		err := try(ctx, opt, k)
+		if err == nil {
+			var e sandbox.Executor
+			if e, err = k.make(opt); err == nil {
+				s.Backend, s.Sentence = k.name, "Commands run in "+k.means+"."
+				if k.weaknesses != nil {
+					s.Weaknesses = k.weaknesses()
+				}
+				return e, s
+			}
+		}
+		f := Failure{Backend: k.name, Err: err}
+		if k.mend != nil {
+			f.Mend = k.mend(err)
+		}
+		s.Failures = append(s.Failures, f)
+	}
+	s.Sentence = without(s.Failures)
+	return nil, s
+}
+
+// without says that there is no sandbox, why, and what to do. The reason is the
+// first failure's, since that is the backend that should work.
+func without(failures []Failure) string {
+	const none = "There is no sandbox on this machine, so commands would run as you"
+	if len(failures) == 0 {
+		return none + ": Garuda knows none for this system. On Windows, run it inside WSL to have one."
+	}
+	text := none + ": " + failures[0].Err.Error() + "."
+	var seen []string
+	for _, f := range failures {
+		if f.Mend != "" && !slices.Contains(seen, f.Mend) {
+			seen = append(seen, f.Mend)
+		}
+	}
+	if len(seen) > 0 {
+		text += " To mend it: " + strings.Join(seen, "; or ") + "."
+	}
+	return text
+}
+
+// trialLimit is how long a backend may take to run /bin/true before it counts as
+// one that does not work.
+const trialLimit = 5 * time.Second
+
+// program is what is tried: the smallest there is.
+const program = "/bin/true"
+
+// try runs one command through a backend, in a view of nothing but the system and
+// an empty folder.
+func try(ctx context.Context, opt wrapped.Options, k kind) (err error) {
+	dir, err := os.MkdirTemp("", "garuda-trial-")
+	if err != nil {
+		return fmt.Errorf("make a folder for a trial: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return fmt.Errorf("make a folder for a trial: %w", err)
+	}
+	v, err := trialView(dir)
+	if err != nil {
+		return fmt.Errorf("describe a trial: %w", err)
+	}
+	opt.Network = nil
+	opt.View = func(context.Context, *sandbox.Command) (*sandbox.View, error) { return v, nil }
+	e, err := k.make(opt)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Shutdown(ctx)) }()
+	res, err := e.Run(ctx, &sandbox.Command{
+		Argv: []string{trialProgram()}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: trialLimit, Limit: 4 << 10,
+	})
+	switch {
+	case err != nil:
+		return err
+	case res.TimedOut:
+		return fmt.Errorf("%s did not end within %v in it", program, trialLimit)
+	case res.Interrupted:
+		return fmt.Errorf("it was not found out: %w", context.Cause(ctx))
+	case res.ExitCode != 0:
+		said := strings.TrimSpace(string(res.Stderr.Head))
+		return fmt.Errorf("%s ended in it with %d%s%s", program, res.ExitCode, res.Signal, prefixed(": ", said))
+	}
+	return nil
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}
+
+// trialProgram is where program lies: /bin/true on Linux, /usr/bin/true on macOS.
+func trialProgram() string {
+	if _, err := os.Stat(program); err != nil {
+		return "/usr" + program
+	}
+	return program
+}
+
+// trialView is the system's folders and one to work in. Where /bin and its like are
+// links, the view has them too.
+func trialView(dir string) (*sandbox.View, error) {
+	v := &sandbox.View{Root: dir, Home: dir}
+	for _, p := range []string{"/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"} {
+		info, err := os.Lstat(p)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case info.Mode()&os.ModeSymlink != 0:
+			target, err := os.Readlink(p)
+			if err != nil {
+				return nil, err
+			}
+			v.Links = append(v.Links, sandbox.Link{Path: p, Target: target})
+		case info.IsDir():
+			v.Entries = append(v.Entries, sandbox.Entry{Path: p, Access: sandbox.ReadOnly, Why: "the system"})
+		}
+	}
+	at := len(v.Entries)
+	for at > 0 && v.Entries[at-1].Path > dir {
+		at--
+	}
+	v.Entries = append(v.Entries[:at:at], append([]sandbox.Entry{{Path: dir, Access: sandbox.Writable, Why: "the trial"}}, v.Entries[at:]...)...)
+	return v, nil
+}

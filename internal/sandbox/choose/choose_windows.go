@@ -1,0 +1,4 @@
+package choose
+
+// kinds: Windows has none.
+func kinds() []kind { return nil }
