@@ -270,8 +270,8 @@ func FuzzDecode(f *testing.F) {
 		}
 		back, err := text.Style.Encode(text.LF)
 		same := bytes.Equal(back, raw)
-		if text.Encoding == ShiftJIS || text.Encoding == GBK { // some characters have two places
-			same = len(back) == len(raw) && decodeAs(back, text.Encoding).LF == text.LF
+		if text.Encoding == ShiftJIS || text.Encoding == GBK { // some characters have two places, in GBK € one of a byte
+			same = decodeAs(back, text.Encoding).LF == text.LF
 		}
 		if err != nil || !same {
 			t.Fatalf("%q is written back as %q, %v", raw, back, err)
