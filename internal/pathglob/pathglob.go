@@ -106,10 +106,48 @@ func (g *Glob) Matches(p Place, refusing bool) bool {
 	return false
 }
 
+// Literal tells whether the pattern's last part has a literal character, in each of
+// its alternatives: one that names files, and does not just take what is there.
+func (g *Glob) Literal() bool { return literal(g.last) }
+
+// literal looks for a character that stands for itself: outside of classes, and in
+// braces in every alternative.
+func literal(part string) bool {
+	for i := 0; i < len(part); i++ {
+		switch part[i] {
+		case '*', '?':
+		case '[':
+			end := strings.IndexByte(part[i+1:], ']')
+			if end < 0 {
+				return false
+			}
+			i += end + 1
+		case '{':
+			// Alternatives may hold braces themselves; one that is cut short has no more
+			// literal characters than it had whole.
+			end := strings.LastIndexByte(part, '}')
+			if end < i {
+				return false
+			}
+			all := true
+			for _, one := range strings.Split(part[i+1:end], ",") {
+				all = all && literal(strings.Trim(one, "{}"))
+			}
+			if all {
+				return true
+			}
+			i = end
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // Names tells whether the pattern's last part has a literal character and matches
 // the file's own name.
 func (g *Glob) Names(p Place) bool {
-	if strings.Trim(g.last, "*?") == "" || !g.Matches(p, false) {
+	if !g.Literal() || !g.Matches(p, false) {
 		return false
 	}
 	name := p.Abs[strings.LastIndexByte(p.Abs, '/')+1:]

@@ -60,3 +60,20 @@ func TestBase(t *testing.T) {
 		}
 	}
 }
+
+// TestLiteral: a pattern names files only with a character of its own.
+func TestLiteral(t *testing.T) {
+	for pattern, want := range map[string]bool{
+		".env": true, "*.pem": true, "a*": true, "?x": true, "{.env,.env.test}": true, "x/.env": true, `\*`: true, "[ab]c": true, "{a,b*}": true,
+		"*": false, "**": false, "x/**": false, "?": false, "??*": false, "[.]*": false, "[!a]*": false, "{*,.env}": false, "{.env,?*}": false,
+		"{a,{b,*}}": false, "[.][e][n][v]": false, "x/": false,
+	} {
+		g, err := Compile(pattern, "/h", false, false)
+		if err != nil {
+			t.Fatal(pattern, err)
+		}
+		if g.Literal() != want {
+			t.Errorf("%s: %v", pattern, !want)
+		}
+	}
+}
