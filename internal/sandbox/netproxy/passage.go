@@ -1,0 +1,254 @@
+package netproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"garuda/internal/sandbox"
+)
+
+// passage serves one command.
+type passage struct {
+	net    *Network
+	call   string
+	ctx    context.Context //nolint:containedctx // the passage is what it bounds
+	cancel context.CancelFunc
+	token  string
+	port   int
+	// shared is the proxy's listener where commands have no namespace of their own.
+	shared *net.TCPListener
+	plain  *plainServer
+	// slots bounds the connections at once.
+	slots chan struct{}
+	work  sync.WaitGroup
+
+	mu     sync.Mutex
+	served bool
+	closed bool
+	open   map[closer]struct{}
+
+	judging   sync.Mutex
+	questions map[string]*question
+	refused   []string
+	told      map[string]bool
+}
+
+// closer is a connection or listener that ends with the passage.
+type closer interface{ Close() error }
+
+// Listeners are the proxy, the DNS stub and the forwarded ports. With a shared
+// loopback it is the proxy alone, and it is open already.
+func (p *passage) Listeners() []sandbox.Listener {
+	tcp := func(port int) sandbox.Listener {
+		return sandbox.Listener{Network: "tcp4", Address: "127.0.0.1:" + strconv.Itoa(port)}
+	}
+	out := []sandbox.Listener{tcp(p.port)}
+	if p.shared != nil {
+		return out
+	}
+	out = append(out, sandbox.Listener{Network: "udp4", Address: "127.0.0.1:53"})
+	for _, port := range p.forwarded() {
+		out = append(out, tcp(port))
+	}
+	return out
+}
+
+// forwarded are the ports of the machine's loopback, each once.
+func (p *passage) forwarded() []int {
+	return slices.Compact(slices.Sorted(slices.Values(p.net.opt.LocalhostPorts)))
+}
+
+// Serve answers on the listeners. With a shared loopback there are no files.
+func (p *passage) Serve(files []*os.File) error {
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	want := len(p.Listeners())
+	if p.shared != nil {
+		want = 0
+	}
+	if len(files) != want {
+		return fmt.Errorf("serve the network: %d listeners are open, not %d", len(files), want)
+	}
+	if !p.begin() {
+		return errors.New("serve the network: the passage is over, or served already")
+	}
+	if p.shared != nil {
+		p.listen(p.shared, p.serveProxy)
+		return nil
+	}
+	for i, l := range p.Listeners() {
+		if err := p.take(i, l, files[i]); err != nil {
+			// What was taken before ends with the passage, which nobody can use now.
+			p.end()
+			return fmt.Errorf("serve the network at %s: %w", l.Address, err)
+		}
+	}
+	return nil
+}
+
+// take makes a listener of a file, and serves it as its place in the list says.
+func (p *passage) take(i int, l sandbox.Listener, file *os.File) error {
+	if l.Network == "udp4" {
+		conn, err := net.FilePacketConn(file)
+		if err != nil {
+			return err
+		}
+		if p.track(conn) {
+			p.work.Go(func() { p.serveDNS(conn) })
+		}
+		return nil
+	}
+	ln, err := net.FileListener(file)
+	if err != nil {
+		return err
+	}
+	tcp, ok := ln.(*net.TCPListener)
+	if !ok {
+		ln.Close()
+		return errors.New("it is no TCP listener")
+	}
+	if i == 0 {
+		p.listen(tcp, p.serveProxy)
+		return nil
+	}
+	port := p.forwarded()[i-2] // after the proxy and the stub
+	p.listen(tcp, func(conn *net.TCPConn) { p.forward(conn, port) })
+	return nil
+}
+
+// begin is true once, unless the passage is over.
+func (p *passage) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.served || p.closed {
+		return false
+	}
+	p.served = true
+	if p.shared != nil {
+		p.open[p.shared] = struct{}{}
+	}
+	p.work.Go(p.plain.serve)
+	// The end of the command's context is the end of the passage.
+	p.work.Go(func() {
+		<-p.ctx.Done()
+		p.end()
+	})
+	return true
+}
+
+// listen accepts connections until the passage ends, and serves each.
+func (p *passage) listen(ln *net.TCPListener, serve func(*net.TCPConn)) {
+	if !p.track(ln) {
+		return
+	}
+	p.work.Go(func() {
+		for p.acquire() {
+			conn, err := ln.AcceptTCP()
+			if err != nil {
+				<-p.slots
+				if errors.Is(err, net.ErrClosed) {
+					return
+				}
+				// Garuda is out of descriptors: connections that end give some back.
+				if p.net.opt.Clock.Sleep(p.ctx, 50*time.Millisecond) != nil {
+					return
+				}
+				continue
+			}
+			if !p.track(conn) {
+				<-p.slots
+				return
+			}
+			p.work.Go(func() {
+				defer func() {
+					p.release(conn)
+					<-p.slots
+				}()
+				serve(conn)
+			})
+		}
+	})
+}
+
+// acquire takes a slot for a connection; it is false at the passage's end.
+func (p *passage) acquire() bool {
+	select {
+	case p.slots <- struct{}{}:
+		return true
+	case <-p.ctx.Done():
+		return false
+	}
+}
+
+// track remembers what is to be closed with the passage. When that is over
+// already, it closes it and returns false.
+func (p *passage) track(c closer) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		c.Close()
+		return false
+	}
+	p.open[c] = struct{}{}
+	return true
+}
+
+// release closes what track remembered.
+func (p *passage) release(c closer) {
+	p.mu.Lock()
+	delete(p.open, c)
+	p.mu.Unlock()
+	c.Close()
+}
+
+// end closes everything that is open, and lets nothing be opened any more.
+func (p *passage) end() {
+	p.cancel()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for c := range p.open {
+		c.Close()
+	}
+	clear(p.open)
+}
+
+// Close ends the passage, waits for what it ran, and returns the refused hosts.
+func (p *passage) Close() []string {
+	p.end()
+	if p.shared != nil {
+		p.shared.Close() // where it was never served
+	}
+	p.work.Wait()
+	p.plain.close()
+	p.judging.Lock()
+	defer p.judging.Unlock()
+	return slices.Clone(p.refused)
+}
+
+// connect dials a host that was allowed; the connection ends with the passage.
+func (p *passage) connect(t target) (*net.TCPConn, error) {
+	conn, err := p.net.dial(p.ctx, t.host, t.port)
+	if err != nil {
+		return nil, err
+	}
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		conn.Close()
+		return nil, fmt.Errorf("connect to %s: a connection of type %T", t.host, conn)
+	}
+	if !p.track(tcp) {
+		return nil, p.ctx.Err()
+	}
+	return tcp, nil
+}
