@@ -1,10 +1,34 @@
 package sandbox
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 )
+
+// Flat is the view for a backend that mounts nothing: entries of paths as they are
+// on the machine, sorted. What lies elsewhere is masked at its path and granted at
+// its source. Of two entries for one path the stricter comes later.
+func (v *View) Flat() []Entry {
+	var flat []Entry
+	for _, e := range v.Entries {
+		if at := e.Host(); at != e.Path {
+			flat = append(flat, Entry{Path: e.Path, Access: Masked, Why: e.Why})
+			e.Path = at
+		}
+		e.Source = ""
+		flat = append(flat, e)
+	}
+	slices.SortStableFunc(flat, func(a, b Entry) int {
+		return cmp.Or(strings.Compare(a.Path, b.Path), strictness(a.Access)-strictness(b.Access))
+	})
+	return flat
+}
+
+func strictness(a Access) int {
+	return slices.Index([]Access{Writable, ReadOnly, Locked, Masked}, a)
+}
 
 // InPlace is an environment for a backend that mounts nothing: what it names at
 // a path of the view, TMPDIR above all, it names at its source instead.

@@ -31,3 +31,27 @@ func TestInPlace(t *testing.T) {
 		t.Errorf("the caller's environment was changed: %s", diff)
 	}
 }
+
+func TestFlat(t *testing.T) {
+	v := &sandbox.View{Entries: []sandbox.Entry{
+		{Path: "/home/u", Source: "/s/home", Access: sandbox.Writable, Why: "home"},
+		{Path: "/home/u/go", Access: sandbox.Writable},
+		{Path: "/s/home", Access: sandbox.Locked},
+		{Path: "/w", Source: "/w", Access: sandbox.Writable},
+		{Path: "/w/.git", Access: sandbox.Locked, Missing: true, Folder: true},
+	}}
+	want := []sandbox.Entry{
+		{Path: "/home/u", Access: sandbox.Masked, Why: "home"},
+		{Path: "/home/u/go", Access: sandbox.Writable},
+		{Path: "/s/home", Access: sandbox.Writable, Why: "home"},
+		{Path: "/s/home", Access: sandbox.Locked},
+		{Path: "/w", Access: sandbox.Writable},
+		{Path: "/w/.git", Access: sandbox.Locked, Missing: true, Folder: true},
+	}
+	if diff := cmp.Diff(want, v.Flat()); diff != "" {
+		t.Error(diff)
+	}
+	if v.Entries[0].Path != "/home/u" {
+		t.Error("the view itself was changed")
+	}
+}

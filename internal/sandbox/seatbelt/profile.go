@@ -47,41 +47,18 @@ func Profile(v *sandbox.View) (text string, params []string, err error) {
 	return p.text.String(), p.params, nil
 }
 
-// grant is what holds for a path of the machine.
-type grant struct {
-	path    string
-	access  sandbox.Access
-	missing bool
-}
-
-// grantsOf lists what holds for which path, folders before what lies in them.
-func grantsOf(v *sandbox.View) ([]grant, error) {
-	var grants []grant
-	for i := range v.Entries {
-		e := &v.Entries[i]
-		if err := errors.Join(checkPath(e.Path), checkPath(e.Host())); err != nil {
-			return nil, fmt.Errorf("describe %s to macOS: %w", e.Why, err)
+// grantsOf is what holds for which path, folders before what lies in them.
+func grantsOf(v *sandbox.View) ([]sandbox.Entry, error) {
+	grants := v.Flat()
+	for _, g := range grants {
+		if err := checkPath(g.Path); err != nil {
+			return nil, fmt.Errorf("describe %s to macOS: %w", g.Why, err)
 		}
-		if e.Access > sandbox.Masked {
-			return nil, fmt.Errorf("describe %q to macOS: the access %d is unknown", e.Path, e.Access)
-		}
-		grants = append(grants, grant{e.Host(), e.Access, e.Missing})
-		if e.Host() != e.Path {
-			grants = append(grants, grant{path: e.Path, access: sandbox.Masked})
+		if g.Access > sandbox.Masked {
+			return nil, fmt.Errorf("describe %q to macOS: the access %d is unknown", g.Path, g.Access)
 		}
 	}
-	// What is given twice gets the stricter of both, which then comes later.
-	slices.SortStableFunc(grants, func(a, b grant) int {
-		if c := strings.Compare(a.path, b.path); c != 0 {
-			return c
-		}
-		return strictness(a.access) - strictness(b.access)
-	})
 	return grants, nil
-}
-
-func strictness(a sandbox.Access) int {
-	return slices.Index([]sandbox.Access{sandbox.Writable, sandbox.ReadOnly, sandbox.Locked, sandbox.Masked}, a)
 }
 
 func checkPath(p string) error {
@@ -113,14 +90,14 @@ func (p *profile) param(value string) string {
 
 // ancestors lets programs find out where they are, which takes looking at each
 // folder above, but not into it.
-func (p *profile) ancestors(grants []grant) {
+func (p *profile) ancestors(grants []sandbox.Entry) {
 	seen := map[string]bool{}
 	p.line("; Folders above what is granted can be looked at, not into.")
 	for _, g := range grants {
-		if g.access == sandbox.Masked {
+		if g.Access == sandbox.Masked {
 			continue
 		}
-		for _, dir := range above(g.path) {
+		for _, dir := range above(g.Path) {
 			if !seen[dir] {
 				seen[dir] = true
 				p.line("(allow file-read-metadata file-test-existence (literal " + p.param(dir) + "))")
@@ -139,9 +116,9 @@ func above(file string) []string {
 	return dirs
 }
 
-func (p *profile) grant(g grant) {
-	what := "(subpath " + p.param(g.path) + "))"
-	switch g.access {
+func (p *profile) grant(g sandbox.Entry) {
+	what := "(subpath " + p.param(g.Path) + "))"
+	switch g.Access {
 	case sandbox.ReadOnly, sandbox.Locked:
 		p.line("(allow " + reading + " " + what)
 		p.line("(deny file-write* " + what)
@@ -154,22 +131,22 @@ func (p *profile) grant(g grant) {
 
 // pins keeps locked paths where they are: nothing above them is renamed, removed
 // or made, and what is missing is not made in another spelling either.
-func (p *profile) pins(grants []grant) {
+func (p *profile) pins(grants []sandbox.Entry) {
 	p.line("; What is locked is not reached by moving, removing or making what lies above it.")
 	pinned := map[string]bool{}
 	for _, g := range grants {
-		if g.access != sandbox.Locked {
+		if g.Access != sandbox.Locked {
 			continue
 		}
-		if g.missing {
-			p.line(`(deny file-write* (regex #"` + foldedPattern(g.path) + `($|/)"))`)
+		if g.Missing {
+			p.line(`(deny file-write* (regex #"` + foldedPattern(g.Path) + `($|/)"))`)
 		}
-		for _, dir := range above(g.path) {
+		for _, dir := range above(g.Path) {
 			if !pinned[dir] {
 				pinned[dir] = true
 				p.line("(deny file-write* (literal " + p.param(dir) + "))")
 			}
-			if folded := foldedPattern(dir); g.missing && dir != "/" && !pinned[folded] {
+			if folded := foldedPattern(dir); g.Missing && dir != "/" && !pinned[folded] {
 				pinned[folded] = true
 				p.line(`(deny file-write* (regex #"` + folded + `$"))`)
 			}
