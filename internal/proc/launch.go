@@ -29,6 +29,9 @@ type Launch struct {
 	// Init is the other end of a process that stands between this package and the
 	// command. nil means that the process is the command itself.
 	Init Init
+	// Began does what Init.Begin does where the process becomes the command itself.
+	// May be nil.
+	Began func() error
 	// Ended is called once, when nothing of the process is left, or when it came
 	// to none. It may add to the result. May be nil.
 	Ended func(*sandbox.Result)
@@ -92,13 +95,17 @@ func (l *Launch) over(res *sandbox.Result) {
 	}
 }
 
-// begin waits until the command runs behind its first process. When it does not,
+// begin waits until the command runs in or behind the process. When it does not,
 // nothing of that process is left.
 func (p *Process) begin() error {
-	if p.launch.Init == nil {
+	began := p.launch.Began
+	if p.launch.Init != nil {
+		began = p.launch.Init.Begin
+	}
+	if began == nil {
 		return nil
 	}
-	err := p.launch.Init.Begin()
+	err := began()
 	if err != nil {
 		p.signal(kill)
 		p.awaitExit()
