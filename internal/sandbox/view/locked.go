@@ -1,0 +1,113 @@
+package view
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"garuda/internal/protect"
+	"garuda/internal/sandbox"
+)
+
+// ErrLink is in the error of a locked path on which a link stands: a command could
+// lead it elsewhere, so nothing is run.
+var ErrLink = errors.New("a link stands on a path that must be locked")
+
+// locker collects what is locked. It looks at the disk, and follows no link.
+type locker struct {
+	b       *Builder
+	root    string
+	entries []sandbox.Entry
+	// plan is set where the project is read-only as a whole.
+	plan bool
+	// hide are the placeholders that git would see, by the work tree they lie in.
+	hide map[string][]string
+	// info are the .git/info folders for which a private copy stands.
+	info []gitInfo
+}
+
+func (l *locker) add(e sandbox.Entry) { l.entries = append(l.entries, e) }
+
+// lock locks a path below dir. A missing one gets a placeholder when it is wanted, or
+// the first missing folder on the way to it does.
+func (l *locker) lock(dir, rel string, folder, placeholder bool, why string) error {
+	path := filepath.Join(dir, filepath.FromSlash(rel))
+	there, err := plain(dir, path)
+	if err != nil {
+		return err
+	}
+	if there {
+		l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Why: why})
+		return nil
+	}
+	if !placeholder {
+		return nil
+	}
+	for up := filepath.Dir(path); up != dir && !exists(up); up = filepath.Dir(up) {
+		path, folder = up, true
+	}
+	l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Missing: true, Folder: folder, Why: why})
+	l.hide[dir] = append(l.hide[dir], filepath.ToSlash(path[len(dir)+1:]))
+	return nil
+}
+
+// plain tells whether a path below dir exists, and fails where a link stands on it.
+func plain(dir, path string) (bool, error) {
+	rest := strings.TrimPrefix(path[len(dir):], string(filepath.Separator))
+	for at := dir; rest != ""; {
+		var part string
+		part, rest, _ = strings.Cut(rest, string(filepath.Separator))
+		at = filepath.Join(at, part)
+		info, err := os.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || err == nil && rest != "" && !info.IsDir() && info.Mode()&fs.ModeSymlink == 0:
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("look at %s, which must be locked: %w", at, err)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return false, fmt.Errorf("%s: %w: put a file or folder of its own there, or run the command outside the sandbox", at, ErrLink)
+		}
+	}
+	return true, nil
+}
+
+// folder locks, in a folder that commands may write, what decides which programs run:
+// git's settings, and those of agents, editors and shells. With placeholders the
+// missing ones cannot be made either, but for the start-up files of shells, which no
+// program reads from a project.
+func (l *locker) folder(dir string, placeholders bool) error {
+	startUp := map[string]bool{}
+	for _, name := range protect.StartUp() {
+		startUp[name] = true
+	}
+	for _, pattern := range protect.Locked() {
+		if pattern == ".git" || strings.HasPrefix(pattern, ".git/") {
+			continue // see repository
+		}
+		name, folder := strings.CutSuffix(pattern, "/**")
+		if err := l.lock(dir, name, folder, placeholders && !startUp[pattern], lockedWhy(name)); err != nil {
+			return err
+		}
+	}
+	return l.repository(dir, placeholders)
+}
+
+func lockedWhy(name string) string {
+	switch name {
+	case ".garuda":
+		return "Garuda's own folder"
+	case ".mcp.json":
+		return "which servers are started"
+	case ".husky":
+		return "hooks of git"
+	}
+	for _, s := range protect.StartUp() {
+		if strings.TrimSuffix(s, "/**") == name {
+			return "start-up file of a shell or of git"
+		}
+	}
+	return "settings of an agent or editor"
+}
