@@ -30,7 +30,7 @@ type field struct{ name, value string }
 // readHead reads up to the empty line that ends a request's head. begun is what
 // was read before; rest is what came behind the head.
 func readHead(r io.Reader, begun []byte) (raw, rest []byte, err error) {
-	buf := make([]byte, len(begun), 4<<10)
+	buf := make([]byte, len(begun), max(4<<10, len(begun)))
 	copy(buf, begun)
 	checked := 0
 	for {
@@ -51,7 +51,9 @@ func readHead(r io.Reader, begun []byte) (raw, rest []byte, err error) {
 			return nil, nil, &refusal{http.StatusRequestHeaderFieldsTooLarge, "the head of the request is too long"}
 		}
 		if len(buf) == cap(buf) {
-			buf = append(buf, make([]byte, min(cap(buf), maxHead-cap(buf)))...)[:len(buf)]
+			longer := make([]byte, len(buf), min(2*cap(buf), maxHead))
+			copy(longer, buf)
+			buf = longer
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

@@ -3,11 +3,13 @@ package netproxy
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +79,7 @@ func rewrite(r *httputil.ProxyRequest) {
 // the connection has ended.
 func (s *plainServer) serveConn(conn *net.TCPConn, raw, rest []byte, t target) {
 	conn.SetReadDeadline(time.Time{}) //nolint:errcheck // as in greeting
-	c := &plainConn{Conn: conn, r: io.MultiReader(bytes.NewReader(raw), bytes.NewReader(rest), conn), target: t, ended: make(chan struct{})}
+	c := &plainConn{Conn: conn, r: io.MultiReader(bytes.NewReader(raw), bytes.NewReader(rest), conn), target: t, ended: make(chan struct{}), woken: make(chan struct{})}
 	c.idle = idleTimer{after: s.p.net.idle, close: func() { conn.Close() }}
 	c.idle.touch()
 	defer c.idle.stop()
@@ -126,14 +128,36 @@ type plainConn struct {
 	r      io.Reader
 	target target
 	idle   idleTimer
-	once   sync.Once
-	ended  chan struct{}
+	// ended is closed with the connection; woken when net/http wants its reading
+	// to end.
+	ended, woken chan struct{}
+	end, wake    sync.Once
 }
 
+// Read reads the request. net/http takes the end of a client's stream for its
+// going away, and would give the request up; but a client may end its stream and
+// wait for the answer. net/http watches for that end with reads of one byte once
+// the request is read, so such a read does not report it.
 func (c *plainConn) Read(b []byte) (int, error) {
 	n, err := c.r.Read(b)
 	c.idle.touch()
+	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
+		select {
+		case <-c.woken:
+			return 0, os.ErrDeadlineExceeded
+		case <-c.ended:
+			return 0, net.ErrClosed
+		}
+	}
 	return n, err
+}
+
+// SetReadDeadline in the past is how net/http ends a read that it no longer needs.
+func (c *plainConn) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() && time.Until(t) < 0 {
+		c.wake.Do(func() { close(c.woken) })
+	}
+	return c.Conn.SetReadDeadline(t)
 }
 
 func (c *plainConn) Write(b []byte) (int, error) {
@@ -146,7 +170,7 @@ func (c *plainConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite
 
 func (c *plainConn) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(func() { close(c.ended) })
+	c.end.Do(func() { close(c.ended) })
 	return err
 }
 
