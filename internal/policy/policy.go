@@ -284,7 +284,7 @@ func (e *Engine) context(m memo) *shellscan.Context {
 		Home:          e.cfg.Home,
 		InEnvironment: func(name string) bool { return e.env[name] },
 		Inside:        func(path string) bool { return e.inside(m, path) },
-		Exists:        exists,
+		Glob:          glob,
 		FoldCase:      e.cfg.FoldCase,
 	}
 }

@@ -102,7 +102,7 @@ func shellCases(t testing.TB, file string) []shellCase {
 }
 
 func TestShellCases(t *testing.T) {
-	for _, file := range []string{"shell.tsv", "shell_more.tsv"} {
+	for _, file := range []string{"shell.tsv", "shell_more.tsv", "shell_kinds.tsv"} {
 		t.Run(file, func(t *testing.T) {
 			e := newEngine(t, func(c *Config) { c.Rules = []RuleSource{shellRules()} })
 			for _, c := range shellCases(t, file) {

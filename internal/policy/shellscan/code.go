@@ -12,6 +12,7 @@ type callExpr = syntax.CallExpr
 type text struct {
 	code string
 	args []string
+	arg0 string
 	// known: the code is certainly this, so that it must be readable.
 	known bool
 	// here: it runs in the same shell and sees its variables.
@@ -58,7 +59,7 @@ func (w *walker) run(c *Command, t text) {
 		p, err = parseText(code)
 	}
 	in := newWalker(w.script, w.ctx)
-	in.via, in.depth, in.args = c, w.depth+1, t.args
+	in.via, in.depth, in.args, in.arg0 = c, w.depth+1, t.args, t.arg0
 	in.dirs, in.feeding = c.Dirs, c.Upstream
 	if t.here {
 		in.outer, in.funcs = w, w.funcs
@@ -71,6 +72,10 @@ func codeOf(c *Command, words []Word) []text {
 	switch name {
 	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash":
 		return shellCode(c, words)
+	case "fish", "csh", "tcsh":
+		return guessed(valueOf(words, 'c', "--command"))
+	case "npm", "npx":
+		return guessed(valueOf(words, 'c', "--call"))
 	case "eval":
 		args := words[1:]
 		if len(args) > 0 && args[0].Text == "--" {
@@ -97,6 +102,11 @@ func codeOf(c *Command, words []Word) []text {
 		if len(words) > 1 && (words[1].Text == "/dev/stdin" || words[1].Text == "/dev/fd/0") {
 			return stdinCode(c)
 		}
+		if len(words) > 1 && words[1].Process == "<" {
+			return printedCode(c.Inner)
+		}
+	case "at", "batch":
+		return stdinCode(c)
 	case "mapfile", "readarray":
 		return valueOf(words, 'C', "")
 	case "compgen", "complete":
@@ -119,6 +129,15 @@ func codeOf(c *Command, words []Word) []text {
 		return gitCode(words)
 	}
 	return nil
+}
+
+// guessed are texts in another language than bash, or meant otherwise, which need
+// not be readable.
+func guessed(list []text) []text {
+	for i := range list {
+		list[i].known = false
+	}
+	return list
 }
 
 func joined(words []Word, here bool) text {
@@ -185,6 +204,9 @@ func shellCode(c *Command, words []Word) []text {
 	switch {
 	case code && i < len(words):
 		t := text{code: words[i].Text, known: words[i].Known}
+		if i+1 < len(words) {
+			t.arg0 = words[i+1].Text
+		}
 		for _, w := range words[min(i+2, len(words)):] {
 			t.args = append(t.args, w.Text)
 		}
@@ -193,6 +215,8 @@ func shellCode(c *Command, words []Word) []text {
 		return nil
 	case stdin || i >= len(words) || words[i].Text == "/dev/stdin" || words[i].Text == "-":
 		return stdinCode(c)
+	case words[i].Process == "<":
+		return printedCode(c.Inner)
 	}
 	return nil
 }
@@ -203,7 +227,19 @@ func stdinCode(c *Command) []text {
 	if c.stdin != "" {
 		return []text{{code: c.stdin, known: c.stdinSure}}
 	}
-	for _, up := range c.Upstream {
+	for _, r := range c.Redirects {
+		if r.Target.Process == "<" {
+			return printedCode(c.Inner)
+		}
+	}
+	return printedCode(c.Upstream)
+}
+
+// printedCode is what commands print as far as that can be told: echo, printf and
+// cat of a here-document.
+func printedCode(list []*Command) []text {
+	var out []text
+	for _, up := range list {
 		words := up.Likely()
 		if len(words) == 0 {
 			continue
@@ -215,32 +251,31 @@ func stdinCode(c *Command) []text {
 				args = args[1:]
 			}
 			t := joined(args, false)
-			t.code = strings.NewReplacer(`\n`, "\n", "%s", " ").Replace(t.code)
+			t.code, _ = decodeANSI(strings.ReplaceAll(t.code, "%s", " "))
 			t.known = false
-			return []text{t}
+			out = append(out, t)
 		case "cat":
 			if up.stdin != "" {
-				return []text{{code: up.stdin, known: up.stdinSure}}
+				out = append(out, text{code: up.stdin, known: up.stdinSure})
 			}
 		}
 	}
-	return nil
+	return out
 }
 
-// gitCode is code that git runs: submodule foreach, rebase --exec.
+// gitCode is code that git runs: submodule foreach, rebase --exec, filters, a tool
+// for differences, an alias given on the command line.
 func gitCode(words []Word) []text {
 	for i := 1; i < len(words); i++ {
 		switch t := words[i].Text; {
-		case t == "foreach" && i > 1 && words[i-1].Text == "submodule":
-			rest := words[i+1:]
-			for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
-				rest = rest[1:]
-			}
-			out := joined(rest, false)
-			out.known = false
-			return []text{out}
+		case t == "submodule":
+			return submoduleCode(words[i+1:])
 		case t == "rebase":
-			return valueOf(words[i:], 'x', "--exec")
+			return guessed(valueOf(words[i:], 'x', "--exec"))
+		case t == "difftool":
+			return guessed(valueOf(words[i:], 'x', "--extcmd"))
+		case t == "filter-branch":
+			return filterCode(words[i+1:])
 		case t == "-c" && i+1 < len(words):
 			if _, value, ok := strings.Cut(words[i+1].Text, "=!"); ok {
 				return []text{{code: value}}
@@ -248,4 +283,33 @@ func gitCode(words []Word) []text {
 		}
 	}
 	return nil
+}
+
+func submoduleCode(words []Word) []text {
+	for i, w := range words {
+		if w.Text != "foreach" {
+			continue
+		}
+		rest := words[i+1:]
+		for len(rest) > 0 && strings.HasPrefix(rest[0].Text, "-") {
+			rest = rest[1:]
+		}
+		return guessed([]text{joined(rest, false)})
+	}
+	return nil
+}
+
+func filterCode(words []Word) []text {
+	var out []text
+	for i, w := range words {
+		name, value, attached := strings.Cut(w.Text, "=")
+		switch {
+		case !strings.HasPrefix(name, "--") || !strings.HasSuffix(name, "-filter") && name != "--setup":
+		case attached:
+			out = append(out, text{code: value})
+		case i+1 < len(words):
+			out = append(out, text{code: words[i+1].Text})
+		}
+	}
+	return out
 }

@@ -28,10 +28,26 @@ func (s *Script) Reads(c *Command) []File {
 	if len(words) < 2 {
 		return out
 	}
+	contents := showsContents(baseName(words[0]))
 	for _, w := range readWords(words) {
 		out = s.appendFiles(out, c, w, false)
+		if contents && w.pattern != "" {
+			for _, g := range s.globbed(c, w) {
+				out = s.appendFiles(out, c, g, false)
+			}
+		}
 	}
 	return out
+}
+
+// showsContents tells the tools that read what is in the files they are given, and
+// not only their names.
+func showsContents(name string) bool {
+	switch name {
+	case "ls", "find", "stat", "du", "test", "[":
+		return false
+	}
+	return true
 }
 
 // Writes are the files that a command is known to write: every output
@@ -64,15 +80,18 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 		return out
 	}
 	if w.Told() {
-		if p, ok := s.paths(c, w); ok && !neutralDevice(path.Clean(p[0])) {
+		if p, sure := s.likelyPaths(c, w); p != nil && !neutralDevice(path.Clean(p[0])) {
 			out = append(out, File{Paths: p, Text: w.Text, Redirect: redirect})
+			if redirect && !sure {
+				out = append(out, File{Text: w.Text, Redirect: true})
+			}
 		}
 		return out
 	}
 	for _, g := range w.guess {
 		word := knownWord(g)
 		word.Tilde = w.Tilde
-		if p, ok := s.paths(c, word); ok && !neutralDevice(path.Clean(p[0])) {
+		if p, _ := s.likelyPaths(c, word); p != nil && !neutralDevice(path.Clean(p[0])) {
 			// A guessed target is not certain: nothing but a refusal rests on it.
 			f := File{Text: w.String(), Redirect: redirect, Paths: p}
 			out = append(out, f)
@@ -174,12 +193,36 @@ func gitReads(words []Word) []Word {
 		switch words[i].Text {
 		case "show", "diff", "log", "blame", "annotate", "cat-file", "grep", "archive", "checkout", "restore", "difftool", "stash":
 			for _, w := range plainOperands(words[i:]) {
-				out = append(out, gitPaths(w)...)
+				out = append(out, gitPathspec(w)...)
+			}
+			for _, w := range words[i+1:] {
+				if lines, ok := strings.CutPrefix(w.Text, "-L"); ok && lines != "" {
+					out = append(out, gitPaths(knownWord(lines))...)
+				}
 			}
 			return out
 		}
 	}
 	return nil
+}
+
+// gitPathspec are the paths that an operand of git may name, which git itself takes
+// for patterns.
+func gitPathspec(w Word) []Word {
+	out := gitPaths(w)
+	for _, p := range out {
+		if !strings.ContainsAny(p.Text, "*?[") {
+			continue
+		}
+		texts := secretsOf(p.Text)
+		if bare := strings.ReplaceAll(p.Text, "*", ""); bare != "" {
+			texts = append(texts, bare)
+		}
+		for _, text := range texts {
+			out = append(out, knownWord(text))
+		}
+	}
+	return out
 }
 
 // writtenWords are the operands of well-known tools that name files they write.

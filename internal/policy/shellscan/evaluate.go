@@ -71,10 +71,12 @@ func (w *walker) checkArithm(x syntax.ArithmExpr) {
 		if x == nil {
 			return
 		}
-		if !isNumber(x.Lit()) {
+		if !isNumber(x.Lit()) && !numericParam(x.Parts) {
 			w.refuse("arithmetic evaluates a value")
 		}
+		w.inDouble++ // quotes quote nothing there either
 		w.word(x)
+		w.inDouble--
 	case *syntax.BinaryArithm:
 		w.checkArithm(x.X)
 		w.checkArithm(x.Y)
@@ -85,6 +87,29 @@ func (w *walker) checkArithm(x syntax.ArithmExpr) {
 	default:
 		w.script.give("it uses arithmetic of other shells")
 	}
+}
+
+// numericParam tells a word of one expansion that bash keeps itself and that is
+// always a number: $?, $#, $$, ${#x}.
+func numericParam(parts []syntax.WordPart) bool {
+	if len(parts) != 1 {
+		return false
+	}
+	if q, ok := parts[0].(*syntax.DblQuoted); ok && !q.Dollar {
+		return numericParam(q.Parts)
+	}
+	p, ok := parts[0].(*syntax.ParamExp)
+	if !ok || p.Param == nil {
+		return false
+	}
+	if p.Length {
+		return p.Index == nil && p.Exp == nil && p.Slice == nil && p.Repl == nil && identifier(p.Param.Value)
+	}
+	switch p.Param.Value {
+	case "?", "#", "$":
+		return simpleParam(p)
+	}
+	return false
 }
 
 func (w *walker) arithmetic(node syntax.Node, name string, exprs ...syntax.ArithmExpr) {
@@ -133,7 +158,7 @@ func (w *walker) testExpr(cmd *Command, x syntax.TestExpr) {
 		switch x.Op {
 		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 			for _, side := range []syntax.TestExpr{x.X, x.Y} {
-				if word, ok := side.(*syntax.Word); !ok || !isNumber(word.Lit()) {
+				if word, ok := side.(*syntax.Word); !ok || !isNumber(word.Lit()) && !numericParam(word.Parts) {
 					w.refuse("[[ " + x.Op.String() + " ]] evaluates arithmetic")
 				}
 			}

@@ -42,9 +42,14 @@ func (f flow) any() dirs { return union(f.ok, f.failed) }
 func (w *walker) loopDirs(loop syntax.Node, in dirs) dirs {
 	moved := false
 	syntax.Walk(loop, func(n syntax.Node) bool {
-		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			name := call.Args[0].Lit()
-			moved = moved || name == "" || name == "cd" || changesFolder(name) || w.funcs[name]
+		switch n := n.(type) {
+		case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
+			return false // what moves there moves nobody else
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				name := n.Args[0].Lit()
+				moved = moved || name == "" || name == "cd" || changesFolder(name) || w.funcs[name]
+			}
 		}
 		return !moved
 	})
@@ -187,6 +192,21 @@ func (w *walker) loopValue(p *syntax.ParamExp) (string, bool) {
 	}
 	v, ok := w.loop[p.Param.Value]
 	return v, ok
+}
+
+// ownFolder is the value of $PWD where the folder is known and nothing in the text
+// sets the variable.
+func (w *walker) ownFolder(p *syntax.ParamExp) (string, bool) {
+	if p.Param == nil || p.Param.Value != "PWD" || !simpleParam(p) || len(w.dirs) != 1 {
+		return "", false
+	}
+	for up := w; up != nil; up = up.outer {
+		up.collect()
+		if _, set := up.vars["PWD"]; set {
+			return "", false
+		}
+	}
+	return w.dirs[0], true
 }
 
 func simpleParam(p *syntax.ParamExp) bool {

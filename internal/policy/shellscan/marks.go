@@ -300,6 +300,9 @@ func gitMarked(sub, t string, first bool) int {
 		if name == "--text" || name == "--exclude-standard" {
 			return 0
 		}
+		if (abbreviates(t, "--format") || abbreviates(t, "--pretty")) && strings.Contains(t, "%G") {
+			return whole // it checks signatures, with a program that is configured
+		}
 		for _, long := range []string{"--output", "--output-directory", "--ext-diff", "--textconv", "--exec", "--upload-pack",
 			"--receive-pack", "--config", "--config-env", "--template", "--open-files-in-pager", "--extcmd", "--tool",
 			"--separate-git-dir", "--show-signature", "--strategy", "--server-option", "--git-dir", "--work-tree",

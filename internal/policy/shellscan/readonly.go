@@ -36,7 +36,7 @@ func (s *Script) ReadOnly(c *Command) string {
 func (s *Script) readOnlyTool(c *Command, words []Word) string {
 	name, args := words[0].Text, words[1:]
 	switch name {
-	case "echo", "true", "false", ":":
+	case "echo", "true", "false", ":", "basename", "dirname":
 		return ""
 	case "printf": // what assigns was refused by neverBuiltin
 		return ""
@@ -49,7 +49,7 @@ func (s *Script) readOnlyTool(c *Command, words []Word) string {
 	case "cd":
 		return s.readOnlyCd(c, words)
 	case "break", "continue", "exit", "return":
-		if len(args) == 0 || len(args) == 1 && args[0].Known && isNumber(args[0].Text) {
+		if len(args) == 0 || len(args) == 1 && (args[0].Number || args[0].Known && isNumber(args[0].Text)) {
 			return ""
 		}
 		return "its argument is not a number"
@@ -194,6 +194,18 @@ func (s *Script) paths(c *Command, w Word) ([]string, bool) {
 		out[i] = strings.TrimSuffix(d, "/") + "/" + text
 	}
 	return out, true
+}
+
+// likelyPaths are the paths that a word names, for refusing: where the folder is not
+// known, those in the root. They are sure when it is known.
+func (s *Script) likelyPaths(c *Command, w Word) (paths []string, sure bool) {
+	if p, ok := s.paths(c, w); ok {
+		return p, true
+	}
+	if c.Dirs == nil && !w.Tilde {
+		return []string{strings.TrimSuffix(s.ctx.Root, "/") + "/" + w.Text}, false
+	}
+	return nil, false
 }
 
 func (s *Script) readOnlyCd(c *Command, words []Word) string {

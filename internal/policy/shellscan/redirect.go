@@ -56,6 +56,8 @@ func (w *walker) hereDoc(c *Command, r *syntax.Redirect) Word {
 	rd.word.Known = true
 	rd.word.Quoted = true
 	if r.Hdoc != nil {
+		w.inDouble++
+		defer func() { w.inDouble-- }()
 		for _, part := range r.Hdoc.Parts {
 			l, ok := part.(*syntax.Lit)
 			switch {

@@ -36,8 +36,10 @@ type Context struct {
 	// Inside says whether an absolute path, which may hold ".." and links, lies
 	// on the real path inside the root or an added folder.
 	Inside func(path string) bool
-	// Exists says whether something lies at an absolute path; nil means no.
-	Exists func(path string) bool
+	// Glob lists the files that an absolute pattern in the form of package path
+	// stands for, as far as it pays to look; nil means none. Names that begin with
+	// a dot are met only by patterns that do.
+	Glob func(pattern string) []string
 	// FoldCase compares names without regard to case, as such file systems do.
 	FoldCase bool
 }
@@ -281,6 +283,9 @@ func (c *Command) Likely() []Word {
 		for _, g := range w.guess {
 			word := guessedWord(g)
 			word.Tilde, word.Process = w.Tilde, w.Process
+			if len(w.guess) == 1 {
+				word.pattern = w.pattern
+			}
 			out = append(out, word)
 		}
 	}

@@ -28,16 +28,16 @@ var toolTables = map[string]func() *optionTable{
 	"head": table(gnuNums, `-n: -c: -qvz --lines= --bytes= --quiet --silent --verbose --zero-terminated --help --version`),
 	"tail": table(gnuNums, `-n: -c: -s: -fFqvzr --lines= --bytes= --follow=? --pid= --quiet --silent --retry
 		--sleep-interval= --max-unchanged-stats= --verbose --zero-terminated --help --version`),
-	"wc":   table(gnu, `-cmlLw --bytes --chars --lines --max-line-length --words --total= ~--files0-from=@ --help --version`),
+	"wc":   table(gnu, `-cmlLw --bytes --chars --lines --max-line-length --words --total= !--files0-from=@ --help --version`),
 	"stat": table(gnu, `-c: -fLt --format= --printf= --dereference --file-system --terse --cached= --help --version`),
-	"file": table(gnu, `-bhiIkLnNprvz0 -F: -e: ~-szZS ~-f:@ !-m: !-C --brief --mime --mime-type --mime-encoding
+	"file": table(gnu, `-bhiIkLnNprvz0 -F: -e: ~-szZS !-f:@ !-m: !-C --brief --mime --mime-type --mime-encoding
 		--no-dereference --dereference --keep-going --no-pad --no-buffer --raw --print0 --separator= --extension
-		--apple --exclude= ~--files-from=@ !--magic-file= !--compile ~--special-files ~--uncompress
+		--apple --exclude= !--files-from=@ !--magic-file= !--compile ~--special-files ~--uncompress
 		~--uncompress-noreport ~--no-sandbox ~--parameter= --help --version`),
 	"du": table(gnu, `-abcDhHklLmPsSx0 -d: -t: -B: ~-X:@ --all --apparent-size --bytes --total --dereference-args
 		--max-depth= --human-readable --inodes --si --dereference --no-dereference --null --separate-dirs
 		--summarize --threshold= --time=? --time-style= --exclude= --one-file-system --block-size=
-		~--exclude-from=@ ~--files0-from=@ --help --version`),
+		~--exclude-from=@ !--files0-from=@ --help --version`),
 	"cut": table(gnu, `-b: -c: -d: -f: -nsz --bytes= --characters= --delimiter= --fields= --complement
 		--only-delimited --output-delimiter= --zero-terminated --help --version`),
 	"tr":       table(gnu, `-cCdstu --complement --delete --squeeze-repeats --truncate-set1 --help --version`),
@@ -53,7 +53,7 @@ var toolTables = map[string]func() *optionTable{
 		--ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort
 		--numeric-sort --random-sort --random-source=@ --reverse --sort= --version-sort --batch-size=
 		--check=? --debug --key= --merge --stable --buffer-size= --field-separator= --parallel= --unique
-		--zero-terminated !--compress-program= !--output= !--temporary-directory= ~--files0-from=@ --help --version`),
+		--zero-terminated !--compress-program= !--output= !--temporary-directory= !--files0-from=@ --help --version`),
 	"grep":  table(gnuNums, grepOptions),
 	"egrep": table(gnuNums, grepOptions),
 	"fgrep": table(gnuNums, grepOptions),
@@ -71,7 +71,7 @@ var toolTables = map[string]func() *optionTable{
 		--byte-offset --auto-hybrid-regex --engine= --include-zero --no-pcre2-unicode --no-unicode --help --version
 		~--ignore-file=@ ~--no-ignore-vcs ~--no-ignore-dot ~--no-ignore-parent ~--no-ignore-global
 		~--type-add= ~--type-clear= ~--debug ~--trace ~--generate=`),
-	"sed": table(gnu, `-nErsuz -l: -e: !-f: !-i? !-I: --quiet --silent --regexp-extended --separate --unbuffered
+	"sed": table(gnu, `-nErsuz ~-l -e: !-f: !-i? !-I: --quiet --silent --regexp-extended --separate --unbuffered
 		--null-data --line-length= --expression= --debug --posix --sandbox --follow-symlinks
 		!--file= !--in-place=? --help --version`),
 	"awk":  table(awkStyle, awkOptions),

@@ -16,77 +16,15 @@ type wrapper struct {
 	assigns bool
 	// open: words are added to the command when it runs.
 	open bool
+	// plain are the letters of options without a value, where loose is set.
+	plain string
+	// maybe is how many operands may stand before the command, or may not.
+	maybe int
+	// loose: it has more options than are known here, so that a word after one of
+	// them may be its value or the command; both are looked at.
+	loose bool
 	// run are the subcommands after which a command stands (uv run x).
 	run []string
-}
-
-// wrapperOf is the table of commands that start the command in their arguments.
-func wrapperOf(name string) (wrapper, bool) {
-	switch name {
-	case "timeout", "gtimeout":
-		return wrapper{values: "ks", long: []string{"kill-after", "signal"}, skip: 1}, true
-	case "nice", "gnice":
-		return wrapper{values: "n", long: []string{"adjustment"}}, true
-	case "nohup", "gnohup", "setsid", "builtin", "busybox", "toybox", "unbuffer", "fakeroot", "eatmydata",
-		"torsocks", "torify", "command", "catchsegv", "winpty", "dbus-run-session", "aoss", "padsp", "linux32",
-		"linux64", "setarch", "i386", "uname26", "coproc", "faketime", "sem", "noglob", "nocorrect":
-		return wrapper{}, true
-	case "exec":
-		return wrapper{values: "a"}, true
-	case "stdbuf", "gstdbuf":
-		return wrapper{values: "ioe", long: []string{"input", "output", "error"}}, true
-	case "time", "gtime":
-		return wrapper{values: "of", long: []string{"output", "format"}}, true
-	case "env", "genv":
-		return wrapper{values: "uCa", long: []string{"unset", "chdir", "argv0"}, assigns: true}, true
-	case "xargs", "gxargs":
-		return wrapper{values: "aEIdLnPsJRS", open: true, long: []string{"arg-file", "delimiter", "max-args",
-			"max-procs", "max-chars", "process-slot-var"}}, true
-	case "parallel":
-		return wrapper{values: "jnNSaIdLP", open: true, long: []string{"jobs", "arg-file", "max-args", "sshlogin",
-			"delay", "timeout", "retries", "results", "joblog", "colsep", "delimiter"}}, true
-	case "sudo":
-		return wrapper{values: "CDghpRrTtUuac", assigns: true, long: []string{"user", "group", "host", "prompt",
-			"close-from", "chdir", "chroot", "role", "type", "other-user", "command-timeout", "login-class"}}, true
-	case "doas":
-		return wrapper{values: "uCa"}, true
-	case "pkexec":
-		return wrapper{values: "u", long: []string{"user"}}, true
-	case "runuser", "su":
-		return wrapper{values: "ugGscw", long: []string{"user", "group", "supp-group", "shell", "command", "session-command"}}, true
-	case "ionice":
-		return wrapper{values: "cnpPu", long: []string{"class", "classdata"}}, true
-	case "chrt":
-		return wrapper{values: "TPD", skip: 1}, true
-	case "taskset":
-		return wrapper{skip: 1}, true
-	case "chroot":
-		return wrapper{skip: 1, long: []string{"userspec", "groups"}}, true
-	case "strace", "ltrace":
-		return wrapper{values: "eopEOsSuabIPXAnwl", long: []string{"output", "trace"}}, true
-	case "perf":
-		return wrapper{values: "eopCt", run: []string{"record", "stat", "trace"}}, true
-	case "unshare", "nsenter":
-		return wrapper{values: "SGRwlt", long: []string{"setuid", "setgid", "root", "wd", "target", "map-user", "map-group"}}, true
-	case "systemd-run":
-		return wrapper{values: "pHMuEt", long: []string{"property", "unit", "setenv", "slice", "uid", "gid", "description", "working-directory"}}, true
-	case "systemd-inhibit", "setpriv", "prlimit", "numactl", "firejail", "rlwrap", "proxychains", "proxychains4", "cpulimit":
-		return wrapper{values: "fC"}, true
-	case "caffeinate":
-		return wrapper{values: "tw"}, true
-	case "flock":
-		return wrapper{values: "wE", long: []string{"timeout", "wait", "conflict-exit-code"}, skip: 1}, true
-	case "watch":
-		return wrapper{values: "nq", long: []string{"interval", "equexit"}}, true
-	case "entr":
-		return wrapper{}, true
-	case "npm", "pnpm", "yarn": // their run takes the name of a script
-		return wrapper{values: "pwC", run: []string{"exec", "x", "dlx"}}, true
-	case "uv", "poetry", "pipenv", "pdm", "rye", "bundle", "conda", "mamba", "pixi", "rbenv", "pyenv", "asdf",
-		"nvm", "volta", "opam", "dotenv", "doppler", "op":
-		return wrapper{values: "npC", run: []string{"run", "exec"}}, true
-	}
-	return wrapper{}, false
 }
 
 func baseName(w Word) string {
@@ -111,6 +49,9 @@ func (w *walker) derive(c *Command, hops int) {
 		return
 	}
 	list := unwrapped(words)
+	if vanishes(c.Words) {
+		list = append(list, unwrapped(c.Words)...)
+	}
 	if len(list) > MaxCommands {
 		w.script.give("it starts more commands than can be followed")
 		return
@@ -137,6 +78,17 @@ func (w *walker) derive(c *Command, hops int) {
 	w.code(c, words)
 }
 
+// vanishes tells whether one of the words is taken for nothing, although it may be
+// something: in timeout $n x the command is x in any case.
+func vanishes(words []Word) bool {
+	for _, w := range words {
+		if !w.Told() && w.guess != nil && (len(w.guess) == 0 || len(w.guess) == 1 && w.guess[0] == "") {
+			return true
+		}
+	}
+	return false
+}
+
 type innerCommand struct {
 	words   []Word
 	assigns []string
@@ -155,6 +107,8 @@ func unwrapped(words []Word) []innerCommand {
 		return afterFlags(words, false, "-x", "-X", "--exec", "--exec-batch")
 	case "git":
 		return gitRuns(words)
+	case "nix":
+		return afterFlags(words, false, "-c", "--command")
 	case "command":
 		if len(words) > 1 && strings.HasPrefix(words[1].Text, "-") && strings.ContainsAny(words[1].Text, "vV") {
 			return nil
@@ -191,46 +145,61 @@ func afterSubcommand(words []Word, run []string) int {
 }
 
 // inner finds where the wrapped command begins. A word that is not known may
-// vanish, be an option or be the command itself, so that there may be several.
+// vanish, be an option or be the command itself, and of some wrappers not every
+// option is known, so that there may be several.
 func (spec wrapper) inner(words []Word) []innerCommand {
 	var out []innerCommand
 	in := innerCommand{open: spec.open}
-	skip := spec.skip
+	skip, maybe := spec.skip, spec.maybe
 	i := 1
-	options := true
+	options, doubtful := true, false // doubtful: the last word may take this one as its value
 	replaced := ""
-	for i < len(words) {
+	for i < len(words) && len(out) <= MaxCommands {
 		w := words[i]
 		text := w.Text
 		switch {
 		case !w.Told() && w.Lead == "" && skip == 0:
-			maybe := in
-			maybe.words = placeholders(words[i:], spec.open, replaced)
-			out = append(out, maybe)
+			out = append(out, in.from(words[i:], spec.open, replaced))
 			i++
 		case options && text == "--":
-			options = false
+			options, doubtful = false, false
 			i++
 		case options && strings.HasPrefix(text, "--"):
-			i += 1 + spec.longValue(text)
+			n := spec.longValue(text)
+			doubtful = spec.loose && n == 0 && !strings.Contains(text, "=")
+			i += 1 + n
 		case options && len(text) > 1 && text[0] == '-':
 			n, letter := spec.shortValue(text)
 			if letter == 'I' || letter == 'J' {
 				replaced = shortText(text, n, words, i)
 			}
+			doubtful = spec.loose && letter == 0 && strings.Trim(text[1:], spec.plain) != ""
 			i += 1 + n
-		case spec.assigns && isAssignment(text):
+		case spec.assigns && (isAssignment(text) || text == "-"):
 			in.assigns = append(in.assigns, w.String())
 			i++
 		case skip > 0:
 			skip--
 			i++
 		default:
-			in.words = placeholders(words[i:], spec.open, replaced)
-			return append(out, in)
+			out = append(out, in.from(words[i:], spec.open, replaced))
+			if !doubtful {
+				if maybe == 0 {
+					return out
+				}
+				maybe--
+			}
+			doubtful = false
+			i++
 		}
 	}
 	return out
+}
+
+// from is the command that begins with a word of the wrapper's.
+func (in innerCommand) from(words []Word, open bool, replaced string) innerCommand {
+	in.words = placeholders(words, open, replaced)
+	return in
 }
 
 // isAssignment tells what env and sudo take for an assignment: any word with a =.
@@ -464,7 +433,9 @@ func knownWrapper(words []Word) int {
 		case knownLongValue(words[0].Text, text):
 		case len(text) == 2 && strings.IndexByte(flags, text[1]) >= 0:
 		case len(text) == 2 && strings.IndexByte(values, text[1]) >= 0:
-			i++
+			if i++; i < len(words) && !words[i].Known {
+				return 0 // it may become several words
+			}
 		case strings.IndexByte(values, text[1]) >= 0:
 		case words[0].Text == "nice" && isNumber(text[1:]):
 		default:

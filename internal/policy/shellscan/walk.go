@@ -20,6 +20,7 @@ type walker struct {
 	// args are the positional parameters, for guesses; in a function, or after
 	// set, they are not known.
 	args   []string
+	arg0   string
 	inFunc int
 
 	dirs dirs
@@ -38,6 +39,9 @@ type walker struct {
 	loop    map[string]string
 	passes  int
 	counted map[syntax.Node]bool
+	// inDouble counts the double quotes and here-documents around what is read:
+	// in the expansions there, single quotes are characters like any other.
+	inDouble int
 }
 
 func newWalker(s *Script, ctx *Context) *walker {
@@ -143,10 +147,10 @@ func (w *walker) sub(list []*syntax.Stmt, in dirs) {
 }
 
 func (w *walker) substitution(list []*syntax.Stmt) {
-	never := w.never
-	w.never = ""
+	never, inDouble := w.never, w.inDouble
+	w.never, w.inDouble = "", 0
 	w.sub(list, w.dirs)
-	w.never = never
+	w.never, w.inDouble = never, inDouble
 }
 
 func (w *walker) stmt(s *syntax.Stmt, in dirs) flow {
@@ -366,6 +370,9 @@ func (w *walker) call(s *syntax.Stmt, call *syntax.CallExpr, in dirs) flow {
 	if c.Name() == "ln" {
 		w.script.links = true
 	}
+	if c.Name() == "shift" && len(w.args) > 0 {
+		w.args = w.args[1:] // a guess, if it is to be one at all
+	}
 	w.derive(c, 0)
 	return w.moves(c, in)
 }
@@ -458,6 +465,9 @@ func (w *walker) cdTargets(c *Command, in dirs) dirs {
 	args := c.Words[1:]
 	if len(args) == 2 && args[0].Known && (args[0].Text == "--" || args[0].Text == "-L") {
 		args = args[1:]
+	}
+	if len(args) == 0 && w.ctx.Home != "" {
+		return at(w.ctx.Home)
 	}
 	if len(args) != 1 || !args[0].Known || args[0].Text == "" || strings.HasPrefix(args[0].Text, "-") {
 		return nil

@@ -23,6 +23,8 @@ type Word struct {
 	Splits bool
 	// Tilde is set when the word begins with an unquoted ~.
 	Tilde bool
+	// Number is set when the value is not known but certainly a number: $?.
+	Number bool
 	// Process is "<" or ">" when the word is one process substitution.
 	Process string
 
@@ -31,6 +33,8 @@ type Word struct {
 	guess []string
 	// glob is set when an unquoted pattern character makes it unknown.
 	glob bool
+	// pattern is the word as a pattern for file names when only that makes it unknown.
+	pattern string
 	// tail is the literal text after the last unknown part.
 	tail string
 	// source is how an unknown word was written.
@@ -220,7 +224,8 @@ func (w *walker) word(word *syntax.Word) Word {
 func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
 	r := wordReader{w: w, inWord: len(parts) > 1}
 	r.word.Known = true
-	r.word.Quoted = allQuoted(parts)
+	r.word.Number = numericParam(parts)
+	r.word.Quoted = r.word.Number || allQuoted(parts)
 	w.loneDollar(parts)
 	for i, part := range parts {
 		switch p := part.(type) {
@@ -245,6 +250,9 @@ func (w *walker) parts(parts []syntax.WordPart, whole *syntax.Word) Word {
 	word := r.finish()
 	if !word.Known {
 		word.source = w.sourceOf(whole)
+	}
+	if word.glob {
+		word.pattern = globPattern(parts)
 	}
 	return word
 }
@@ -357,6 +365,7 @@ func (r *wordReader) glob(before *strings.Builder) {
 }
 
 func (r *wordReader) single(q *syntax.SglQuoted) {
+	r.w.falseQuotes(q)
 	if !q.Dollar {
 		r.lit(q.Value)
 		return
@@ -369,12 +378,22 @@ func (r *wordReader) single(q *syntax.SglQuoted) {
 	}
 }
 
+// falseQuotes refuses single quotes that the parser takes for quotes and bash does
+// not, where that makes a difference: "${x:-'$(y)'}" runs y.
+func (w *walker) falseQuotes(q *syntax.SglQuoted) {
+	if w.inDouble > 0 && strings.ContainsAny(q.Value, "$`\\\"{}") {
+		w.script.give("single quotes stand in an expansion inside double quotes, where they quote nothing")
+	}
+}
+
 func (r *wordReader) double(q *syntax.DblQuoted) {
 	if q.Dollar { // translated by the locale's catalogue
 		r.word.Known = false
 	}
 	r.any, r.started = true, true
 	r.w.loneDollar(q.Parts)
+	r.w.inDouble++
+	defer func() { r.w.inDouble-- }()
 	for _, part := range q.Parts {
 		if l, ok := part.(*syntax.Lit); ok {
 			r.lit(unescapeDouble(l.Value))
@@ -414,10 +433,19 @@ func (r *wordReader) expansion(part syntax.WordPart, quoted bool) {
 			r.lit(items)
 			return
 		}
+		if dir, ok := w.ownFolder(p); ok && (quoted || plainField(dir)) {
+			r.lit(dir)
+			return
+		}
 		w.checkParam(p)
+		if items, ok := w.arrayItems(p); ok {
+			r.positional(items)
+			return
+		}
 		if quoted && p.Param != nil && p.Param.Value == "@" && simpleParam(p) {
+			known := w.knowsArgs() // which may find out what they are
 			r.positional(w.args)
-			r.lost = r.lost || !w.knowsArgs()
+			r.lost = r.lost || !known
 			return
 		}
 		guess, ok := w.guessParam(p)
