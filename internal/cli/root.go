@@ -54,7 +54,7 @@ func newRoot(f *Factory) *cobra.Command {
 	mainFlags(cmd, o)
 	cmd.AddCommand(
 		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f), newAudit(f),
-		newModels(f), newSetup(f), newDoctor(f), newSchema(f),
+		newModels(f), newSetup(f), newDoctor(f), newSandbox(f), newSchema(f),
 	)
 	return cmd
 }

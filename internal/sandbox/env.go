@@ -88,3 +88,20 @@ func cleanPath(path string) string {
 	}
 	return strings.Join(entries, string(filepath.ListSeparator))
 }
+
+// WithEnv is an environment with these variables in it, in the place of its own of
+// the same names. It changes neither.
+func WithEnv(env, more []string) []string {
+	names := make(map[string]bool, len(more))
+	for _, kv := range more {
+		name, _, _ := strings.Cut(kv, "=")
+		names[name] = true
+	}
+	out := make([]string, 0, len(env)+len(more))
+	for _, kv := range env {
+		if name, _, _ := strings.Cut(kv, "="); !names[name] {
+			out = append(out, kv)
+		}
+	}
+	return append(out, more...)
+}

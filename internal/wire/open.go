@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,8 +20,10 @@ import (
 	"garuda/internal/policy"
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/choose"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/sandbox/split"
+	"garuda/internal/sandbox/view"
 	"garuda/internal/secret"
 	"garuda/internal/session"
 	"garuda/internal/session/redact"
@@ -56,6 +59,16 @@ type System struct {
 	// host runs commands without isolation, executor where each belongs.
 	host     *host.Executor
 	executor *split.Executor
+	// view and found belong to the sandbox that executor found: what its commands
+	// see, and which kind it is. preparing looks for toolchains until preparation
+	// ends, which endPreparation brings about.
+	view           *view.Builder
+	found          choose.State
+	preparing      sync.WaitGroup
+	preparation    context.Context
+	endPreparation context.CancelFunc
+	// asking is the pipeline whose questions about hosts a person sees.
+	asking atomic.Pointer[tool.Pipeline]
 	// background is nil where daemons.enabled is off.
 	background *shell.Background
 	// interpreters is nil where there can be none.
@@ -206,7 +219,7 @@ func (s *System) openPolicy() error {
 		Root: s.workspace.Root(), Added: s.workspace.Roots()[1:], Home: s.places.user,
 		Mode: policy.Mode(s.settings.Mode), Yolo: s.options.Yolo, Attended: s.options.Attended,
 		Tools: s.toolInfos(), Rules: ruleSources(s.settings.Permissions), Guard: guard(s.settings.Guard),
-		EnvNames: envNames(s.env), FoldCase: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
+		EnvNames: envNames(s.env), FoldCase: foldCase(),
 		SaveProjectRule: s.saveProjectRule(), Team: s.teamPolicy(), Isolated: s.isolated,
 	})
 	if err != nil {
@@ -251,6 +264,7 @@ func (s *System) CloseWithin(limit time.Duration) {
 		s.interpreters.Close(ctx)
 	}
 	s.endProcesses(ctx)
+	s.closeView()
 	if s.audit != nil {
 		s.audit.Close()
 	}

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
+	"strings"
 
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/choose"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/sandbox/split"
+	"garuda/internal/sandbox/view"
+	"garuda/internal/sandbox/wrapped"
 	"garuda/internal/tools/shell"
 )
 
@@ -21,6 +24,7 @@ func (s *System) openSandbox() error {
 	if s.options.FindSandbox != nil {
 		find = s.options.FindSandbox
 	}
+	s.preparation, s.endPreparation = context.WithCancel(context.Background())
 	by := s.requiredBy()
 	if s.settings.Executor == executorHost {
 		if s.settings.Strict {
@@ -28,7 +32,7 @@ func (s *System) openSandbox() error {
 		}
 		find = nil
 	}
-	s.executor = split.New(split.Options{Host: s.host, Find: find, Required: by != "" || s.team.RequireSandbox})
+	s.executor = split.New(split.Options{Host: s.host, Find: find, Required: by != "" || s.team.RequireSandbox, InsideEnv: s.insideEnv})
 	if by == "" {
 		return nil
 	}
@@ -52,9 +56,27 @@ func (s *System) requiredBy() string {
 	return ""
 }
 
-// findSandbox finds the isolating executor of this machine.
-func (s *System) findSandbox(context.Context) (sandbox.Executor, error) {
-	return nil, fmt.Errorf("this version of Garuda has no sandbox for %s", runtime.GOOS)
+// findSandbox finds the isolating executor of this machine, and prepares what its
+// commands see. It goes on beside the start, so what it sets is read only by who
+// waited for it.
+func (s *System) findSandbox(ctx context.Context) (sandbox.Executor, error) {
+	exec, state := choose.Executor(ctx, wrapped.Options{
+		Supervisor: s.procs,
+		View:       func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
+	})
+	if exec == nil {
+		return nil, errors.New(strings.TrimSuffix(state.Sentence, "."))
+	}
+	seen, err := view.NewBuilder(s.viewOptions(exec.Name()))
+	if err != nil {
+		return nil, errors.Join(err, exec.Shutdown(ctx))
+	}
+	s.view, s.found = seen, state
+	s.preparing.Go(func() {
+		// What fails here fails the first command too, and is told there.
+		_ = s.view.Prepare(s.preparation)
+	})
+	return exec, nil
 }
 
 // isolated reports whether commands run in a sandbox.
@@ -69,11 +91,17 @@ func (s *System) mayLeave() bool {
 
 // shellSandbox is what bash knows of the sandbox.
 func (s *System) shellSandbox() shell.Sandbox {
-	return shell.Sandbox{MayLeave: s.mayLeave, Network: s.networkInWords}
+	return shell.Sandbox{MayLeave: s.mayLeave, Locked: s.lockedPaths(), Network: s.networkInWords}
 }
 
-// networkInWords says what commands in the sandbox may reach.
-func (s *System) networkInWords() string { return "no host" }
+// sandbox is the isolating executor, or why there is none.
+func (s *System) sandbox() (sandbox.Executor, error) {
+	inside, err := s.executor.Inside()
+	if err == nil && inside == nil {
+		err = errors.New("there is no sandbox, since executor is host; leave executor out, or set it to auto")
+	}
+	return inside, err
+}
 
 // sandboxNotice says why commands run without a sandbox that was wanted; "" else.
 func (s *System) sandboxNotice() string {
@@ -81,7 +109,7 @@ func (s *System) sandboxNotice() string {
 		return ""
 	}
 	if _, err := s.executor.Inside(); err != nil {
-		return "no sandbox, so commands that do more than read are asked about: " + err.Error()
+		return err.Error() + ". Until then commands that do more than read are asked about."
 	}
 	return ""
 }

@@ -127,7 +127,7 @@ func TestWithoutASandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if said := strings.Join(s.Notices(), "\n"); !strings.Contains(said, "no sandbox") || !strings.Contains(said, errNoNamespaces.Error()) {
+	if said := strings.Join(s.Notices(), "\n"); !strings.Contains(said, "are asked about") || !strings.Contains(said, errNoNamespaces.Error()) {
 		t.Errorf("it does not say why: %q", said)
 	}
 	if _, denied := bash(t, s, `{"command":"make install"}`); !denied || offersLeaving(s) || s.isolated() {

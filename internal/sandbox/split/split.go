@@ -28,6 +28,9 @@ type Options struct {
 	Find func(ctx context.Context) (sandbox.Executor, error)
 	// Required lets nothing run without isolation.
 	Required bool
+	// InsideEnv are variables that a command in the sandbox gets in the place of its
+	// own. It is asked for each, once a sandbox was found. May be nil.
+	InsideEnv func() []string
 }
 
 // Executor is sandbox.Splitter over two others. All its methods but Outside wait
@@ -35,6 +38,7 @@ type Options struct {
 type Executor struct {
 	host     sandbox.Executor
 	required bool
+	env      func() []string
 
 	cancel context.CancelFunc
 	found  chan struct{} // closes when the two below are set
@@ -47,7 +51,7 @@ var _ sandbox.Splitter = (*Executor)(nil)
 // New begins to find the sandbox. Shutdown ends that too.
 func New(o Options) *Executor {
 	ctx, cancel := context.WithCancel(context.Background())
-	e := &Executor{host: o.Host, required: o.Required, cancel: cancel, found: make(chan struct{})}
+	e := &Executor{host: o.Host, required: o.Required, env: o.InsideEnv, cancel: cancel, found: make(chan struct{})}
 	if o.Find == nil {
 		close(e.found)
 		return e
@@ -88,24 +92,29 @@ func (e *Executor) Name() string { return e.chosen().Name() }
 // Isolation is that of commands that do not leave the sandbox.
 func (e *Executor) Isolation() sandbox.Isolation { return e.chosen().Isolation() }
 
-// place is where one command runs; an error means nowhere.
-func (e *Executor) place(cmd *sandbox.Command) (sandbox.Executor, error) {
+// place is where one command runs, and how; an error means nowhere.
+func (e *Executor) place(cmd *sandbox.Command) (sandbox.Executor, *sandbox.Command, error) {
 	to := e.chosen()
 	if cmd.Outside {
 		to = e.host
 	}
 	if e.required && to.Isolation() != sandbox.IsolationOS {
 		if _, err := e.Inside(); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrNoSandbox, err)
+			return nil, nil, fmt.Errorf("%w: %w", ErrNoSandbox, err)
 		}
-		return nil, ErrNoSandbox
+		return nil, nil, ErrNoSandbox
 	}
-	return to, nil
+	if to != e.host && e.env != nil {
+		c := *cmd
+		c.Env = sandbox.WithEnv(cmd.Env, e.env())
+		cmd = &c
+	}
+	return to, cmd, nil
 }
 
 // Run runs one command; see sandbox.Executor.
 func (e *Executor) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Result, error) {
-	to, err := e.place(cmd)
+	to, cmd, err := e.place(cmd)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +123,7 @@ func (e *Executor) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Resu
 
 // Start starts a program whose pipes the caller talks to.
 func (e *Executor) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
-	to, err := e.place(cmd)
+	to, cmd, err := e.place(cmd)
 	if err != nil {
 		return nil, err
 	}

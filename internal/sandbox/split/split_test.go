@@ -3,6 +3,7 @@ package split_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,6 +19,7 @@ type fake struct {
 	name      string
 	isolation sandbox.Isolation
 	ran       []string
+	env       []string // of the last one
 	ended     bool
 }
 
@@ -25,12 +27,12 @@ func (f *fake) Name() string                 { return f.name }
 func (f *fake) Isolation() sandbox.Isolation { return f.isolation }
 
 func (f *fake) Run(_ context.Context, cmd *sandbox.Command) (*sandbox.Result, error) {
-	f.ran = append(f.ran, cmd.Argv[0])
+	f.ran, f.env = append(f.ran, cmd.Argv[0]), cmd.Env
 	return &sandbox.Result{}, nil
 }
 
 func (f *fake) Start(_ context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
-	f.ran = append(f.ran, cmd.Argv[0])
+	f.ran, f.env = append(f.ran, cmd.Argv[0]), cmd.Env
 	return nil, nil
 }
 
@@ -106,6 +108,24 @@ func TestWithoutASandbox(t *testing.T) {
 	none = split.New(split.Options{Host: host, Required: true})
 	if _, err := none.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, split.ErrNoSandbox) {
 		t.Error(err)
+	}
+}
+
+// The sandbox has places of its own, and a command outside it is not told of them.
+func TestEnvironmentInside(t *testing.T) {
+	in, host := fakes()
+	e := split.New(split.Options{
+		Host: host, Find: func(context.Context) (sandbox.Executor, error) { return in, nil },
+		InsideEnv: func() []string { return []string{"TMPDIR=/tmp", "NEW=1"} },
+	})
+	env := []string{"TMPDIR=/home/x/tmp", "A=b"}
+	for _, outside := range []bool{false, true} {
+		if _, err := e.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}, Env: env, Outside: outside}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(in.env, []string{"A=b", "TMPDIR=/tmp", "NEW=1"}) || !slices.Equal(host.env, []string{"TMPDIR=/home/x/tmp", "A=b"}) || env[0] != "TMPDIR=/home/x/tmp" {
+		t.Errorf("inside %q, on the host %q", in.env, host.env)
 	}
 }
 

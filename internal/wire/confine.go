@@ -1,0 +1,163 @@
+package wire
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"garuda/internal/protect"
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/view"
+)
+
+// viewOptions are what the settings and the machine say about what commands in the
+// sandbox see and change.
+func (s *System) viewOptions(backend string) view.Options {
+	set := &s.settings.Sandbox
+	path, _ := s.lookupEnv("PATH")
+	deny := slices.Clone(set.DenyRead)
+	for _, e := range s.team.Paths {
+		deny = append(deny, e.Text)
+	}
+	return view.Options{
+		Root: s.workspace.Root(), Added: s.workspace.Roots()[1:], Home: s.places.user, GarudaHome: s.places.garuda,
+		WritePaths: set.WritePaths, Deny: deny, Lookup: s.lookupEnv, Path: path,
+		Ask: s.host, AskEnv: s.env, Clock: s.clock,
+		UnixSockets: set.AllowUnixSockets, LocalhostPorts: set.AllowLocalhostPorts,
+		Limits: sandbox.Limits{
+			Processes: set.Limits.Processes, MemoryBytes: int64(set.Limits.MemoryMB) << 20, FileBytes: int64(set.Limits.FileMB) << 20,
+		},
+		FoldCase: foldCase(),
+		InPlace:  backend == "landlock" || backend == "seatbelt",
+	}
+}
+
+// insideEnv is what commands in the sandbox get in the place of their environment.
+func (s *System) insideEnv() []string {
+	if s.view == nil {
+		return nil
+	}
+	return s.view.Env()
+}
+
+// hostPath is where a path that a command in the sandbox names lies on the machine.
+func (s *System) hostPath(path string) string {
+	if !s.isolated() || s.view == nil || !filepath.IsAbs(path) {
+		return path
+	}
+	return s.view.HostPath(path)
+}
+
+// lockedPaths tells of paths in the project whether commands in the sandbox are kept
+// from changing them.
+func (s *System) lockedPaths() func(abs string) bool {
+	locked := protect.Compile(protect.Locked(), foldCase())
+	return func(abs string) bool {
+		rel, err := filepath.Rel(s.workspace.Root(), abs)
+		if err != nil || !filepath.IsLocal(rel) || rel == ".git" {
+			return false
+		}
+		rel = filepath.ToSlash(rel)
+		// Only what lies in the root itself is locked, not its like further down.
+		first, _, _ := strings.Cut(rel, "/")
+		return (first == ".git" || locked.Has("/"+first)) && locked.Has("/"+rel)
+	}
+}
+
+// foldCase reports whether file names that differ only in case are one file, as they
+// mostly are on these systems.
+func foldCase() bool { return runtime.GOOS == "darwin" || runtime.GOOS == "windows" }
+
+// closeView removes what commands in the sandbox left in the session's own folders.
+// It is called when nothing runs there any more.
+func (s *System) closeView() {
+	if s.executor == nil {
+		return
+	}
+	s.endPreparation()
+	s.preparing.Wait()
+	if s.view == nil {
+		return
+	}
+	if err := s.view.Close(); err != nil {
+		slog.Error("clean up after the sandbox", "error", err)
+	}
+}
+
+// networkInWords says what commands in the sandbox may reach.
+func (s *System) networkInWords() string {
+	var parts []string
+	if hosts := s.settings.Network.Allow; len(hosts) > 0 {
+		parts = append(parts, strings.Join(hosts, ", "))
+	}
+	if n := len(s.settings.Sandbox.AllowLocalhostPorts); n > 0 {
+		parts = append(parts, "some ports of this machine")
+	}
+	if len(parts) == 0 {
+		return "no host"
+	}
+	return "only " + strings.Join(parts, " and ")
+}
+
+// Confinement is what commands in the sandbox see and change.
+type Confinement struct {
+	// Backend is the kind of sandbox.
+	Backend string `json:"backend"`
+	// Weaknesses are what this kind does not hold although others do, a sentence each.
+	Weaknesses []string `json:"weaknesses,omitempty"`
+	// Places are sorted by path; what none of them covers does not exist for commands.
+	Places []Place `json:"places"`
+	// Left is what was asked for, or found, and is not shown, and why.
+	Left []Place `json:"left,omitempty"`
+	// Network says in words what they may reach.
+	Network string `json:"network"`
+	// Env are the names of their variables.
+	Env    []string `json:"env"`
+	Limits Limits   `json:"limits"`
+}
+
+// Place is a file or folder.
+type Place struct {
+	// Access is read, write, locked or hidden.
+	Access string `json:"access,omitempty"`
+	Path   string `json:"path"`
+	// Host is where it lies on the machine, when that is elsewhere.
+	Host string `json:"host,omitempty"`
+	// Missing is set for what does not exist and cannot be made.
+	Missing bool   `json:"missing,omitempty"`
+	Why     string `json:"why"`
+}
+
+// Limits bound a command; 0 is no limit.
+type Limits struct {
+	Processes int `json:"processes"`
+	MemoryMB  int `json:"memoryMB"`
+	FileMB    int `json:"fileMB"`
+}
+
+// Confinement says what commands in the sandbox see and change; an error where there
+// is none.
+func (s *System) Confinement(ctx context.Context) (*Confinement, error) {
+	inside, err := s.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	explained, err := s.view.Explain(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Confinement{
+		Backend: inside.Name(), Weaknesses: s.found.Weaknesses, Network: s.networkInWords(),
+		Env: envNames(sandbox.WithEnv(s.env, s.insideEnv())), Limits: Limits(s.settings.Sandbox.Limits),
+	}
+	for _, l := range explained.Lines {
+		c.Places = append(c.Places, Place(l))
+	}
+	for _, l := range explained.Left {
+		c.Left = append(c.Left, Place{Path: l.Path, Why: l.Why})
+	}
+	return c, nil
+}
