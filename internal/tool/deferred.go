@@ -30,6 +30,9 @@ func (p *Pipeline) deferred(name string) bool { return p.NotLoaded != nil && p.N
 // unknown is the error for a name that is no tool. One that is deferred may be
 // meant; those that are called are listed without them.
 func (p *Pipeline) unknown(name string) error {
+	if why, off := p.Registry.Off[name]; off {
+		return fmt.Errorf("it is off in this session (%s); go on without it, or tell the user what you need it for", why)
+	}
 	all := p.Registry.Names()
 	if near := nearest.Of(name, all); near != "" {
 		return fmt.Errorf("there is no tool named %q; did you mean %q?", name, near)

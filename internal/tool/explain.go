@@ -50,7 +50,7 @@ func explainText(s *jsonschema.Schema, v, place string) string {
 	switch {
 	case s.MinLength != nil && n < *s.MinLength:
 		if n == 0 {
-			return place + " is empty"
+			return place + " is empty; fill it, or leave the call out"
 		}
 		return fmt.Sprintf("%s has %d characters, want at least %d", place, n, *s.MinLength)
 	case s.MaxLength != nil && n > *s.MaxLength:
@@ -64,7 +64,7 @@ func explainList(s *jsonschema.Schema, list []any, place string) string {
 	switch {
 	case s.MinItems != nil && n < *s.MinItems:
 		if n == 0 {
-			return place + " is an empty list"
+			return place + " is an empty list; put at least one into it"
 		}
 		return fmt.Sprintf("%s has %s, want at least %d", place, entryCount(n), *s.MinItems)
 	case s.MaxItems != nil && n > *s.MaxItems:

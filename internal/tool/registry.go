@@ -7,8 +7,12 @@ import (
 )
 
 // Registry holds the tools of a session, sorted by name. It never changes after
-// it was made.
+// the first call.
 type Registry struct {
+	// Off says of tools that this session does not have why that is so, by name, in
+	// words for the model: "todo.enabled is off". Set before the first call; may be nil.
+	Off map[string]string
+
 	tools  []Tool
 	names  []string
 	byName map[string]Tool

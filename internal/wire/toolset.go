@@ -18,11 +18,15 @@ func (s *System) openTools() error {
 		return &SettingsError{Err: err}
 	}
 	callable := make(map[string]bool, len(rows))
+	off := map[string]string{}
 	var deferred []*tool.Spec
 	for _, r := range rows {
 		callable[r.Spec.Name] = r.State != toolset.Off
 		if r.State == toolset.Deferred {
 			deferred = append(deferred, r.Spec)
+		}
+		if r.State == toolset.Off {
+			off[r.Spec.Name] = r.Why
 		}
 	}
 	search := toolsearch.New(deferred)
@@ -39,8 +43,11 @@ func (s *System) openTools() error {
 		}
 	}
 	s.tools = rows
-	s.registry, err = tool.NewRegistry(tools...)
-	return err
+	if s.registry, err = tool.NewRegistry(tools...); err != nil {
+		return err
+	}
+	s.registry.Off = off
+	return nil
 }
 
 func specsOf(tools []tool.Tool) []*tool.Spec {

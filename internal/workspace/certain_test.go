@@ -205,7 +205,7 @@ func TestSpliceOfACertainCharset(t *testing.T) {
 	if _, _, err = text.Splice([]Edit{{at, at + 3, "2 × 3"}}); err == nil || !strings.Contains(err.Error(), "charset = windows-1252") {
 		t.Errorf("a character that hides the charset: %v", err)
 	}
-	if _, _, err = text.Splice([]Edit{{at, at + 3, "日本"}}); err == nil || err.Error() != `the file's charset Windows-1252 has no character '日' (U+65E5)` {
+	if _, _, err = text.Splice([]Edit{{at, at + 3, "日本"}}); err == nil || err.Error() != `the file's charset Windows-1252 has no character '日' (U+65E5); write it in another way, such as in ASCII or as an escape` {
 		t.Errorf("a character that it has not: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -54,7 +55,9 @@ func (e *FolderError) Error() string {
 // NotFolderError is a file where a folder is needed.
 type NotFolderError struct{ Path string }
 
-func (e *NotFolderError) Error() string { return e.Path + " is a file, not a folder" }
+func (e *NotFolderError) Error() string { 
+	return fmt.Sprintf("%s is a file, not a folder; it lies in %s, and read_file reads it", e.Path, path.Dir(e.Path))
+}
 
 // SpecialError is a pipe, device, socket or kernel file. It was not opened.
 type SpecialError struct {

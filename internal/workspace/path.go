@@ -80,7 +80,7 @@ func (w *Workspace) Resolve(path string) (Path, error) {
 func (w *Workspace) absolute(path string) (string, error) {
 	switch {
 	case path == "":
-		return "", &PathError{Doing: "use", Path: `""`, Err: errors.New("the path is empty")}
+		return "", &PathError{Doing: "use", Path: `""`, Err: errors.New("the path is empty; name a file or folder, \".\" is the root")}
 	case strings.ContainsRune(path, 0):
 		return "", &PathError{Doing: "use", Path: fmt.Sprintf("%q", path), Err: errors.New("the path holds a NUL byte")}
 	}

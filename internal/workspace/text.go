@@ -175,7 +175,7 @@ type UnencodableError struct {
 }
 
 func (e *UnencodableError) Error() string {
-	return fmt.Sprintf("the file's charset %s has no character %q (U+%04X)", e.Encoding, e.Rune, e.Rune)
+	return fmt.Sprintf("the file's charset %s has no character %q (U+%04X); write it in another way, such as in ASCII or as an escape", e.Encoding, e.Rune, e.Rune)
 }
 
 // Splice applies edits, in order and apart, to the file's bytes and returns the

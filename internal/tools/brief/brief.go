@@ -36,7 +36,7 @@ func (brief) Spec() *tool.Spec {
 
 func (brief) Plan(_ context.Context, env *tool.Env, _ json.RawMessage) (*tool.Plan, error) {
 	if env.Briefer == nil {
-		return nil, errors.New("there is no session to tell of; a call by hand has none")
+		return nil, errors.New("there is no session to tell of: a call by hand has none; call it in a chat")
 	}
 	return &tool.Plan{Label: "this session", ReadOnly: true, Parallel: true}, nil
 }

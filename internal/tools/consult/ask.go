@@ -84,7 +84,7 @@ func (q *question) check(place string) error {
 	q.Header = inOneLine(q.Header)
 	q.Question = strings.TrimSpace(q.Question)
 	if q.Question == "" {
-		return fmt.Errorf("%s.question is empty", place)
+		return fmt.Errorf("%s.question is empty; say what the user is to decide", place)
 	}
 	if err := cmp.Or(atMost(place+".header", q.Header, maxHeader), atMost(place+".question", q.Question, maxQuestion)); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (q *question) check(place string) error {
 		o, place := &q.Options[i], fmt.Sprintf("%s.options[%d]", place, i)
 		o.Label, o.Detail = inOneLine(o.Label), inOneLine(o.Detail)
 		if o.Label == "" {
-			return fmt.Errorf("%s.label is empty", place)
+			return fmt.Errorf("%s.label is empty; name each option in a few words", place)
 		}
 		if err := cmp.Or(atMost(place+".label", o.Label, maxLabel), atMost(place+".detail", o.Detail, maxDetail)); err != nil {
 			return err

@@ -49,6 +49,7 @@ type patchedFile struct {
 	raw    []byte  // of an added file
 	lf     string
 	diff   string
+	loose  []string // what is to be said of hunks that fit only nearly
 }
 
 func (applyPatch) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -200,12 +201,12 @@ func (f *patchedFile) update(env *tool.Env, s *section) error {
 			return err
 		}
 	}
-	e.edits = t.edits()
+	e.edits, f.loose = t.edits(), t.loose
 	if e.raw, e.lf, err = e.text.Splice(e.edits); err != nil {
 		return fmt.Errorf("edit %s: %w", f.path.Rel, err)
 	}
 	if string(e.raw) == string(f.was.Raw) {
-		return fmt.Errorf("the hunks leave %s as it is", f.path.Rel)
+		return fmt.Errorf("the hunks leave %s as it is: what they bring stands there already; leave that file out", f.path.Rel)
 	}
 	if e.diff, err = diff(f.path.Rel, name, e.text.LF, e.edits); err != nil {
 		return err
@@ -221,7 +222,7 @@ func (applyPatch) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 		return nil, errors.New("the plan is of another tool")
 	}
 	if call.unseen != "" {
-		return nil, fmt.Errorf("%s may not be read, so the patch cannot be applied", call.unseen)
+		return nil, fmt.Errorf("%s may not be read: it is protected, so the patch cannot be applied; leave that file out, and tell the user what to change in it", call.unseen)
 	}
 	var paths []workspace.Path
 	for _, f := range call.files {
@@ -284,6 +285,9 @@ func (f *patchedFile) report(written *workspace.Written) string {
 		if f.edited.stale {
 			text += "\nIt had changed since it was read. " + f.edited.surroundings()
 		}
+	}
+	for _, note := range f.loose {
+		text += "\n" + note
 	}
 	return text + notes(written.Notes)
 }

@@ -54,6 +54,13 @@ func TestApplyPatch(t *testing.T) {
 	}{
 		{"update with a head", []string{"*** Update File: a.go", "@@ func two() {", "-\treturn 1", "+\treturn 2"},
 			map[string]string{"a.go": "package a\n\nfunc one() {\n\treturn 1\n}\n\nfunc two() {\n\treturn 2\n}\n"}, "updated a.go (+1 -1)"},
+		{"another indent", []string{"*** Update File: a.go", "@@", "-  return 1", "+  return 2", " }", " ", " func two() {"},
+			map[string]string{"a.go": "package a\n\nfunc one() {\n  return 2\n}\n\nfunc two() {\n\treturn 1\n}\n"},
+			"updated a.go (+1 -1)\nThe hunk at line 3 of the patch fits lines 4-7 but for indentation; lines that stay were left as the file has them, " +
+				"and added ones stand as the patch has them: look whether they are indented rightly."},
+		{"blanks at an end", []string{"*** Update File: a.go", "@@", "-package a  ", "-"},
+			map[string]string{"a.go": "func one() {\n\treturn 1\n}\n\nfunc two() {\n\treturn 1\n}\n"},
+			"updated a.go (+0 -2)\nThe hunk at line 3 of the patch fits lines 1-2 but for blanks at the ends of lines; lines that stay were left as the file has them."},
 		{"lines around", []string{"*** Update File: a.go", " func one() {", "-\treturn 1", "+\tx := 1", "+\treturn x", " }"},
 			map[string]string{"a.go": "package a\n\nfunc one() {\n\tx := 1\n\treturn x\n}\n\nfunc two() {\n\treturn 1\n}\n"}, ""},
 		{"two hunks", []string{"*** Update File: a.go", "@@", "-package a", "+package b", "@@ func one() {", "-\treturn 1", "+\treturn 3"},

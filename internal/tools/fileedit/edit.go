@@ -119,7 +119,7 @@ func readForEdit(env *tool.Env, p workspace.Path, was *workspace.Contents) (*edi
 		return nil, fmt.Errorf("%s is a PDF document, which cannot be edited as text; change what it was made from, and make it anew", p.Rel)
 	}
 	if workspace.IsBinary(was.Raw) { // before it is sent to read_file, which would refuse it
-		return nil, fmt.Errorf("%s is not text: it is %s", p.Rel, workspace.FileType(was.Raw))
+		return nil, fmt.Errorf("%s is not text: it is %s, which only a program can change; use bash", p.Rel, workspace.FileType(was.Raw))
 	}
 	state := env.Tracker.Status(p.Real, was.Snapshot)
 	if state == workspace.Unread {
@@ -147,7 +147,7 @@ func replaceAll(e *edited, name string, list []replacement, numbered bool) error
 	}
 	e.edits = slices.DeleteFunc(d.edits(), func(w workspace.Edit) bool { return e.text.LF[w.Start:w.End] == w.New })
 	if len(e.edits) == 0 {
-		return errors.New("the edits undo each other; nothing would change")
+		return errors.New("the edits undo each other; nothing would change, so leave the call out or correct new_string")
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func runEdits(c *tool.Call) (*tool.Output, error) {
 	}
 	p, w := call.path, c.Env.Workspace
 	if call.planned == nil {
-		return nil, fmt.Errorf("%s may not be read, so it cannot be edited", p.Rel)
+		return nil, fmt.Errorf("%s may not be read: it is protected, so it cannot be edited; tell the user what to change in it", p.Rel)
 	}
 	defer w.Lock(p)()
 	e, rejected, err := call.approved(c.Grant.ApprovedHunks())

@@ -2,6 +2,7 @@ package fileedit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"garuda/internal/workspace"
@@ -14,7 +15,8 @@ type patchedText struct {
 	lines []string
 	start []int // of each line, and the text's length at the end
 	stale bool
-	at    int // the first line that the next hunk may touch
+	at    int      // the first line that the next hunk may touch
+	loose []string // what the model should know of hunks that matched only nearly
 	runs  []lineRun
 }
 
@@ -102,14 +104,18 @@ func (t *patchedText) place(h *hunk, old []string, from int) (int, error) {
 		}
 		return len(t.lines), nil
 	}
-	for _, same := range []func(string) string{
-		func(s string) string { return s },
-		func(s string) string { return strings.TrimRight(s, " \t") },
-		strings.TrimSpace,
+	for _, like := range []struct {
+		same func(string) string
+		but  string
+	}{
+		{same: func(s string) string { return s }},
+		{func(s string) string { return strings.TrimRight(s, " \t") }, "blanks at the ends of lines"},
+		{strings.TrimSpace, "indentation"},
 	} {
-		found := t.places(old, from, h.atEnd, same)
+		found := t.places(old, from, h.atEnd, like.same)
 		switch {
 		case len(found) == 1, len(found) > 1 && len(h.heads) > 0:
+			t.tell(h, found[0], len(old), like.but)
 			return found[0], nil
 		case len(found) > 1:
 			at := make([]int, len(found))
@@ -122,6 +128,23 @@ func (t *patchedText) place(h *hunk, old []string, from int) (int, error) {
 	}
 	why := strings.ReplaceAll(explainMiss(t.lf, strings.Join(old, "\n"), t.stale), "old_string", "the hunk")
 	return 0, fmt.Errorf("line %d of the patch: the lines of this hunk do not stand in %s%s.%s", h.line, t.name, t.behind(from), why)
+}
+
+// tell notes that a hunk's lines differ from the file's in blanks: what the hunk adds
+// stands in the file as it was given, and may be indented wrongly there.
+func (t *patchedText) tell(h *hunk, at, lines int, but string) {
+	if but == "" {
+		return
+	}
+	place := fmt.Sprintf("line %d", at+1)
+	if lines > 1 {
+		place = fmt.Sprintf("lines %d-%d", at+1, at+lines)
+	}
+	note := fmt.Sprintf("The hunk at line %d of the patch fits %s but for %s; lines that stay were left as the file has them", h.line, place, but)
+	if slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.op == '+' }) {
+		note += ", and added ones stand as the patch has them: look whether they are indented rightly"
+	}
+	t.loose = append(t.loose, note+".")
 }
 
 // places finds where the lines stand, overlapping places too. It goes over the

@@ -88,7 +88,7 @@ func newPlace(env *tool.Env, path string) (workspace.Path, error) {
 	case p.Info.Kind == workspace.KindFolder:
 		return p, fmt.Errorf("%s is a folder; name the new path of the file itself, such as %s/NAME", p.Rel, p.Rel)
 	}
-	return p, fmt.Errorf("%s is there already, and is not overwritten", p.Rel)
+	return p, fmt.Errorf("%s is there already, and is not overwritten; take another name, change it with edit_file, or delete it first", p.Rel)
 }
 
 // effectsOf are the effects of changes at several paths.

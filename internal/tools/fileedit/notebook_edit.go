@@ -68,7 +68,7 @@ func (notebookEdit) Plan(_ context.Context, env *tool.Env, input json.RawMessage
 			return fmt.Errorf("edit %s: %w", call.path.Rel, err)
 		}
 		if e.edits = difference(e.text.LF, n.String()); e.edits == nil {
-			return errors.New("the cell already is like that; nothing would change")
+			return errors.New("the cell already is like that; nothing is to be done")
 		}
 		return nil
 	}

@@ -75,7 +75,7 @@ func parsePatch(text string) ([]section, error) {
 		p.at++
 	}
 	if strings.TrimSpace(p.lines[p.at]) != patchBegin {
-		return nil, &patchError{p.at + 1, fmt.Sprintf("a patch begins with %q", patchBegin)}
+		return nil, &patchError{p.at + 1, fmt.Sprintf("a patch begins with %q and names each file in a line like %q; a unified diff is not read", patchBegin, patchUpdate+"path")}
 	}
 	if strings.TrimSpace(p.lines[len(p.lines)-1]) != patchEnd {
 		return nil, errPatchCut
@@ -95,7 +95,7 @@ func parsePatch(text string) ([]section, error) {
 		out = append(out, s)
 	}
 	if len(out) == 0 {
-		return nil, errors.New("the patch holds no file")
+		return nil, errors.New("the patch holds no file; put sections that begin with \"*** Add File: \", \"*** Update File: \" or \"*** Delete File: \" and a path into it")
 	}
 	return out, nil
 }
@@ -149,7 +149,7 @@ func (p *parser) added(s *section) error {
 		case line[0] == '+':
 			b.WriteString(line[1:])
 		default:
-			return p.fail("every line of an added file begins with +")
+			return p.fail("every line of an added file begins with +; put a + before this one")
 		}
 		b.WriteByte('\n')
 	}
@@ -185,7 +185,7 @@ func (p *parser) updated(s *section) error {
 		case strings.IndexByte(" +-", line[0]) >= 0:
 			h.lines = append(h.lines, hunkLine{op: line[0], text: line[1:]})
 		default:
-			return p.fail("%q begins with none of blank, + and -", line)
+			return p.fail("%q begins with none of blank, + and -; a line that stays has a blank before it", line)
 		}
 	}
 	return s.check(p)
@@ -213,14 +213,14 @@ func (s *section) check(p *parser) error {
 			changes = changes || l.op != ' '
 		}
 		if !changes {
-			return &patchError{h.line, "the hunk changes nothing: it has no line with + or -"}
+			return &patchError{h.line, "the hunk changes nothing: it has no line with + or -; add some, or leave the hunk out"}
 		}
 		for len(h.lines) > 0 && h.lines[len(h.lines)-1].bare && !h.atEnd && i == len(s.hunks)-1 && p.at < len(p.lines) {
 			h.lines = h.lines[:len(h.lines)-1]
 		}
 	}
 	if len(s.hunks) == 0 && s.moveTo == "" {
-		return p.fail("the update of %s has no hunk", s.path)
+		return p.fail("the update of %s has no hunk; add an @@ line, and below it lines with -, + or a blank before them", s.path)
 	}
 	return nil
 }

@@ -152,7 +152,7 @@ func (writeFile) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 	}
 	p, w := call.path, c.Env.Workspace
 	if call.unseen {
-		return nil, fmt.Errorf("%s may not be read, so it cannot be overwritten", p.Rel)
+		return nil, fmt.Errorf("%s may not be read: it is protected, so it cannot be overwritten; tell the user what to write into it", p.Rel)
 	}
 	defer w.Lock(p)()
 	var done *workspace.Written

@@ -49,9 +49,10 @@ func (listDir) Spec() *tool.Spec {
 
 // listCall is a planned listing.
 type listCall struct {
-	path  workspace.Path
-	depth int
-	opt   workspace.WalkOptions
+	path   workspace.Path
+	depth  int
+	opt    workspace.WalkOptions
+	limits tool.Limits
 }
 
 func (listDir) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -63,7 +64,8 @@ func (listDir) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*t
 	if err != nil {
 		return nil, err
 	}
-	call := &listCall{path: path, depth: min(cmp.Or(in.Depth, defaultDepth), maxDepth)}
+	call := &listCall{path: path}
+	call.depth = call.limits.Cap("depth", cmp.Or(in.Depth, defaultDepth), maxDepth)
 	call.opt = workspace.WalkOptions{
 		IncludeIgnored: in.IncludeIgnored, Depth: call.depth,
 		NodeModules: strings.Contains(in.Path, "node_modules"),
@@ -104,7 +106,9 @@ func (listDir) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		l.out.WriteString("(nothing to show)\n")
 	}
 	l.notes(report, left, full)
-	return &tool.Output{Text: strings.TrimSuffix(l.out.String(), "\n"), Summary: counted(total-left, "entry", "entries")}, nil
+	out := &tool.Output{Text: strings.TrimSuffix(l.out.String(), "\n"), Summary: counted(total-left, "entry", "entries")}
+	call.limits.Tell(out)
+	return out, nil
 }
 
 func counted(n int, one, many string) string {

@@ -59,6 +59,7 @@ type readCall struct {
 	pages []pageRange
 	// spilled: the path is absolute in the folder of spilled command output.
 	spilled string
+	limits  tool.Limits
 }
 
 func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -72,7 +73,7 @@ func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	}
 	limit := maxLines
 	if in.Limit != nil {
-		limit = min(max(1, *in.Limit), maxLines)
+		limit = call.limits.Cap("limit", max(1, *in.Limit), maxLines)
 	}
 	call.lines.To = call.lines.From + limit - 1
 	if in.Pages != "" {
@@ -115,6 +116,15 @@ func (readFile) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 
 // run reads what was planned; read_many_files reads each of its files so.
 func (call *readCall) run(ctx context.Context, env *tool.Env) (*tool.Output, error) {
+	out, err := call.contents(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	call.limits.Tell(out)
+	return out, nil
+}
+
+func (call *readCall) contents(ctx context.Context, env *tool.Env) (*tool.Output, error) {
 	if call.spilled == "" {
 		return call.read(ctx, env, env.Workspace, call.path)
 	}
@@ -186,7 +196,7 @@ func noPages(p workspace.Path) error {
 }
 
 func binaryError(p workspace.Path, head []byte, size int64) error {
-	return fmt.Errorf("%s is not text: it is %s of %s", p.Rel, workspace.FileType(head), Size(size))
+	return fmt.Errorf("%s is not text: it is %s of %s; bash has programs that look into such files", p.Rel, workspace.FileType(head), Size(size))
 }
 
 // Size is a number of bytes as people write it: 512 B, 3.4 KB, 12 MB.

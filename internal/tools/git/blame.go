@@ -48,7 +48,7 @@ func (blame) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*too
 	}
 	call := &blameCall{from: max(in.StartLine, 1), to: in.EndLine}
 	if call.to != 0 && call.to < call.from {
-		return nil, fmt.Errorf("end_line %d is before start_line %d", call.to, call.from)
+		return nil, fmt.Errorf("end_line %d is before start_line %d; swap them", call.to, call.from)
 	}
 	return planAt(env, in.Path, call, &call.place)
 }
@@ -59,7 +59,7 @@ func (blame) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		return nil, errors.New("the plan is of another tool")
 	}
 	if call.path.Exists && !c.Env.MayRead(call.path.Abs) {
-		return nil, fmt.Errorf("%s may not be read", call.path.Rel)
+		return nil, fmt.Errorf("%s may not be read: it is protected; go on without it, or ask the user for what you need of it", call.path.Rel)
 	}
 	return outcome(call.run(ctx, c.Env))
 }

@@ -50,7 +50,7 @@ type place struct{ path workspace.Path }
 // planAt plans a call that looks at a path, which need not exist any more.
 func planAt(env *tool.Env, path string, input any, at *place) (*tool.Plan, error) {
 	if env.Exec == nil {
-		return nil, errors.New("no commands can be run in this session, git neither")
+		return nil, errors.New("no commands can be run in this session, git neither; use the file tools")
 	}
 	p, err := env.Workspace.Resolve(cmp.Or(path, "."))
 	if err != nil {

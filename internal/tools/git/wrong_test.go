@@ -45,12 +45,12 @@ func TestWrongCalls(t *testing.T) {
 
 		{Name: "nothing", Tool: "git_blame", In: `{}`, Want: "Error: git_blame failed: path is missing; give path, and if you like end_line, start_line"},
 		{Name: "from line 0", Tool: "git_blame", In: `{"path":"main.go","startLine":0}`, Want: "Error: git_blame failed: start_line is 0, want a whole number of at least 1"},
-		{Name: "the wrong way round", Tool: "git_blame", In: `{"path":"main.go","start_line":5,"end_line":2}`, Want: "Error: git_blame failed: end_line 2 is before start_line 5"},
+		{Name: "the wrong way round", Tool: "git_blame", In: `{"path":"main.go","start_line":5,"end_line":2}`, Want: "Error: git_blame failed: end_line 2 is before start_line 5; swap them"},
 		{Name: "past the end", Tool: "git_blame", In: `{"path":"main.go","start_line":9}`, Want: "Error: git_blame failed: file main.go has only 1 line"},
 		{Name: "a folder", Tool: "git_blame", In: `{"path":"docs"}`, Want: "Error: git_blame failed: docs is a folder; name one file"},
 		{Name: "not tracked", Tool: "git_blame", In: `{"path":"new.go"}`, Want: "Error: git_blame failed: new.go is in no commit yet, so nobody can be named; git_status shows what is untracked"},
 		{Name: "a slip in the name", Tool: "git_blame", In: `{"path":"mian.go"}`, Want: "Error: git_blame failed: mian.go does not exist; did you mean main.go?"},
-		{Name: "protected", Tool: "git_blame", In: `{"path":"secret.key"}`, Want: "Error: git_blame failed: secret.key may not be read"},
+		{Name: "protected", Tool: "git_blame", In: `{"path":"secret.key"}`, Want: "Error: git_blame failed: secret.key may not be read: it is protected; go on without it, or ask the user for what you need of it"},
 	})
 	bare := repo(t, map[string]string{"a": "b\n"})
 	for _, call := range []tooltest.Wrong{

@@ -31,7 +31,7 @@ type expression struct {
 // compile reads a pattern in RE2 syntax, or one with look-around and the like.
 func compile(text string, ignoreCase, multiline bool) (*expression, error) {
 	if text == "" {
-		return nil, errors.New("the pattern is empty")
+		return nil, errors.New("the pattern is empty; say what to search for, or list files with glob")
 	}
 	flags := syntax.Perl
 	prefix := ""

@@ -54,6 +54,7 @@ type globCall struct {
 	pattern pattern
 	limit   int
 	opt     workspace.WalkOptions
+	limits  tool.Limits
 }
 
 func (globTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -69,7 +70,8 @@ func (globTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	if err != nil {
 		return nil, err
 	}
-	call := &globCall{from: from, pattern: pat, limit: min(cmp.Or(in.Limit, globLimit), maxGlobLimit)}
+	call := &globCall{from: from, pattern: pat}
+	call.limit = call.limits.Cap("limit", cmp.Or(in.Limit, globLimit), maxGlobLimit)
 	call.opt = workspace.WalkOptions{
 		IncludeIgnored: in.IncludeIgnored,
 		NodeModules:    strings.Contains(in.Pattern, "node_modules") || strings.Contains(in.Path, "node_modules"),
@@ -172,6 +174,7 @@ func (globTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 		return nil, err
 	}
 	out := g.output(report)
+	call.limits.Tell(out)
 	if ended != nil {
 		out.IsError = true
 		out.Text = fmt.Sprintf("Error: the search was ended early (%v); it found this much:\n%s", context.Cause(ctx), out.Text)
@@ -200,7 +203,11 @@ func (g *globber) output(report *workspace.WalkReport) *tool.Output {
 		b.WriteString(note + "\n")
 	}
 	if len(list) > g.call.limit {
-		fmt.Fprintf(&b, "[the %d newest of %d; narrow the pattern or raise limit (at most %d)]\n", g.call.limit, len(list), maxGlobLimit)
+		fmt.Fprintf(&b, "[the %d newest of %d; narrow the pattern", g.call.limit, len(list))
+		if g.call.limit < maxGlobLimit {
+			fmt.Fprintf(&b, " or raise limit (at most %d)", maxGlobLimit)
+		}
+		b.WriteString("]\n")
 	}
 	if report.NodeModules > 0 && !g.call.opt.IncludeIgnored {
 		b.WriteString("[node_modules was left out; name it in the pattern or set include_ignored]\n")

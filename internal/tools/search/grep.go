@@ -72,6 +72,7 @@ type grepCall struct {
 	limit, offset int
 	filters       []func(rel, name string) bool
 	opt           workspace.WalkOptions
+	limits        tool.Limits
 }
 
 func (grepTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -79,11 +80,11 @@ func (grepTool) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	if err != nil {
 		return nil, err
 	}
-	call := &grepCall{
-		before: min(cmp.Or(in.Before, in.Context), maxContext),
-		after:  min(cmp.Or(in.After, in.Context), maxContext),
-		limit:  min(cmp.Or(in.Limit, grepLimit), maxGrepLimit), offset: in.Offset,
-	}
+	call := &grepCall{offset: in.Offset}
+	around := call.limits.Cap("context", in.Context, maxContext)
+	call.before = call.limits.Cap("before", cmp.Or(in.Before, around), maxContext)
+	call.after = call.limits.Cap("after", cmp.Or(in.After, around), maxContext)
+	call.limit = call.limits.Cap("limit", cmp.Or(in.Limit, grepLimit), maxGrepLimit)
 	switch in.Mode {
 	case "content":
 		call.mode = modeContent
@@ -215,6 +216,7 @@ func (grepTool) Run(ctx context.Context, c *tool.Call) (*tool.Output, error) {
 	}
 	g.found.prune()
 	out := g.output(report)
+	call.limits.Tell(out)
 	if ended != nil {
 		out.IsError = true
 		out.Text = fmt.Sprintf("Error: the search was ended early (%v); it found this much:\n%s", context.Cause(ctx), out.Text)
@@ -239,7 +241,7 @@ func (g *grepper) search() (*workspace.WalkReport, error) {
 func (g *grepper) single() error {
 	p := g.call.from
 	if !g.env.MayRead(p.Abs) || !g.env.MayRead(p.Real) {
-		return fmt.Errorf("%s may not be read", p.Rel)
+		return fmt.Errorf("%s may not be read: it is protected; go on without it, or ask the user for what you need of it", p.Rel)
 	}
 	f, err := g.env.Workspace.Open(p)
 	if err != nil {
@@ -249,7 +251,7 @@ func (g *grepper) single() error {
 	matches, err := g.scanner(0).file(g.ctx, f)
 	switch {
 	case errors.Is(err, errBinary):
-		return fmt.Errorf("%s is not text: it is binary", p.Rel)
+		return fmt.Errorf("%s is not text: it is binary, which is not searched; bash has programs for it, such as strings", p.Rel)
 	case err != nil:
 		return fmt.Errorf("search %s: %w", p.Rel, err)
 	}

@@ -7,6 +7,7 @@
 package search
 
 import (
+	"errors"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -46,7 +47,7 @@ func newPattern(text string) (pattern, error) {
 	p := pattern{text: strings.TrimPrefix(text, "./")}
 	switch {
 	case p.text == "":
-		return p, fmt.Errorf("the pattern is empty")
+		return p, errors.New("the pattern is empty; **/* stands for every file")
 	case strings.HasPrefix(p.text, "/") || len(p.text) > 2 && p.text[1] == ':' && (p.text[2] == '/' || p.text[2] == '\\'):
 		return p, fmt.Errorf("the pattern %q is absolute; give the folder as path, and a pattern relative to it", text)
 	case p.text == ".." || strings.HasPrefix(p.text, "../") || strings.Contains(p.text, "/../") || strings.HasSuffix(p.text, "/.."):

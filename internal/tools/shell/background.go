@@ -93,6 +93,7 @@ func (b *Background) start(call *tool.Call, text string) (*job, error) {
 		return nil, errTooMany
 	}
 	cmd := granted(call, text)
+	cmd.LockWatched = true
 	cmd.Timeout = backgroundTime
 	p, err := env.Exec.Start(context.Background(), cmd)
 	if err != nil {
@@ -185,7 +186,7 @@ func (b *Background) get(id string) (*job, error) {
 		}
 	}
 	if len(known) == 0 {
-		return nil, unknownError{fmt.Sprintf("there is no background command %q, and none runs", id)}
+		return nil, unknownError{fmt.Sprintf("there is no background command %q, and none runs; bash with run_in_background starts one", id)}
 	}
 	return nil, unknownError{fmt.Sprintf("there is no background command %q; running: %s", id, strings.Join(known, ", "))}
 }

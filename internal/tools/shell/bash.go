@@ -113,9 +113,9 @@ func commandText(command string, env *tool.Env) (text string, strippedCd bool, e
 	text, strippedCd = stripCd(strings.TrimLeft(command, " \t\r\n"), env.Workspace.Root())
 	switch {
 	case text == "":
-		return "", false, errors.New("the command is empty")
+		return "", false, errors.New("the command is empty; give what bash is to run")
 	case strings.ContainsRune(text, 0):
-		return "", false, errors.New("the command holds a NUL character, which no program can be given")
+		return "", false, errors.New("the command holds a NUL character, which no program can be given; leave it out")
 	case len(text) > maxCommand:
 		return "", false, fmt.Errorf("the command has %d bytes, and the system takes at most %d; write a script with write_file and run that", len(text), maxCommand)
 	}
@@ -150,18 +150,7 @@ func commandEnv(call *tool.Call) []string {
 	if call.Grant == nil || len(call.Grant.CommandEnv) == 0 {
 		return call.Env.CommandEnv
 	}
-	decided := make(map[string]bool, len(call.Grant.CommandEnv))
-	for _, kv := range call.Grant.CommandEnv {
-		name, _, _ := strings.Cut(kv, "=")
-		decided[name] = true
-	}
-	env := make([]string, 0, len(call.Env.CommandEnv)+len(decided))
-	for _, kv := range call.Env.CommandEnv {
-		if name, _, _ := strings.Cut(kv, "="); !decided[name] {
-			env = append(env, kv)
-		}
-	}
-	return append(env, call.Grant.CommandEnv...)
+	return sandbox.WithEnv(call.Env.CommandEnv, call.Grant.CommandEnv)
 }
 
 func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
@@ -186,15 +175,20 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 		s.Write(chunk)
 		call.Emit(stderr, chunk)
 	}
+	before := look(ctx, call, cmd)
 	res, err := env.Exec.Run(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
+	settled := settle(ctx, call, before)
 	ran := &ran{call: plan, res: res, streams: streams, root: env.Workspace.Root(), show: env.Workspace.Rel}
-	if _, isolation := sandbox.Where(env.Exec, cmd.Outside); isolation == sandbox.IsolationOS {
+	if isolated(env.Exec, cmd) {
 		ran.sandbox = &b.opt.Sandbox
 	}
 	out := ran.report()
+	if settled != "" {
+		out.Text = strings.TrimRight(out.Text, "\n") + "\n[Garuda: " + settled + "]"
+	}
 	ranIn(out, call)
 	if res.Interrupted {
 		return out, cmp.Or(context.Cause(ctx), tool.ErrInterrupted)

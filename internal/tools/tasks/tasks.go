@@ -47,7 +47,7 @@ func New(sources ...Source) []tool.Tool {
 	return []tool.Tool{create{}, get{}, list{}, update{}, stop{sources}}
 }
 
-var errNoKeeper = errors.New("this session keeps no list of items")
+var errNoKeeper = errors.New("this session keeps no list of items; go on without one")
 
 // with reads the list and, where use changes it, writes it again.
 func with(ctx context.Context, env *tool.Env, use func(l *items) error) error {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"garuda/internal/nearest"
+	"garuda/internal/tool"
 )
 
 // result is what a query found.
@@ -16,7 +17,8 @@ type result struct {
 	// missing are names that were selected and are no deferred tools.
 	missing []string
 	// more counts what matched beyond the limit.
-	more int
+	more   int
+	limits tool.Limits
 }
 
 var errNothing = errors.New(`query is empty; give words, or "select:" and names`)
@@ -30,7 +32,13 @@ func (s *search) find(in *input) (*result, error) {
 	if list := fields(query); len(list) > 0 && !slices.ContainsFunc(list, func(name string) bool { return s.byName(name) == nil }) {
 		return s.selected(list)
 	}
-	return s.matching(query, min(cmp.Or(in.Limit, defaultLimit), maxLimit))
+	limits := tool.Limits{}
+	found, err := s.matching(query, limits.Cap("limit", cmp.Or(in.Limit, defaultLimit), maxLimit))
+	if err != nil {
+		return nil, err
+	}
+	found.limits = limits
+	return found, nil
 }
 
 // cutSelect splits off the word that begins a selection.

@@ -118,6 +118,7 @@ func (s *search) Run(_ context.Context, c *tool.Call) (*tool.Output, error) {
 		fmt.Fprintf(&text, "\n[%d more match; say more, or raise limit (at most %d)]", found.more, maxLimit)
 	}
 	out.Text, out.Summary = text.String(), "loaded "+strings.Join(out.Load, ", ")
+	found.limits.Tell(out)
 	return out, nil
 }
 
