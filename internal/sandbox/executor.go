@@ -77,6 +77,9 @@ type Command struct {
 	ReadOnlyRoot bool
 	// Call is the id of the tool call it belongs to; "" when there is none.
 	Call string
+	// LockWatched takes the files that package protect calls watched out of what may
+	// be written, for a command whose changes nobody looks at when it has ended.
+	LockWatched bool
 	// Outside runs it without isolation. Only a call that was granted as such
 	// (tool unsandboxed) sets it.
 	Outside bool
