@@ -17,7 +17,7 @@ func layers() [][]string {
 		{"internal/engine"},
 		{"internal/tool", "internal/tools", "internal/policy", "internal/llm", "internal/session"},
 		{
-			"internal/sandbox", "internal/proc", "internal/workspace", "internal/snapshot", "internal/state",
+			"internal/sandbox", "internal/proc", "internal/workspace", "internal/watched", "internal/snapshot", "internal/state",
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
 			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf",
 		},

@@ -47,7 +47,7 @@ func TestAuditLines(t *testing.T) {
 	fault := func(context.Context, *Call) (*Output, error) { return nil, errors.New("disk on fire") }
 	boom := func(context.Context, *Call) (*Output, error) { panic("boom") }
 	checking := func(ctx context.Context, c *Call) (*Output, error) {
-		return &Output{Text: "x"}, c.Check(ctx, Effects{Hosts: []string{"h.example"}}, "h.example")
+		return &Output{Text: "x"}, c.Check(ctx, Effects{Hosts: []string{"h.example"}}, "h.example", "")
 	}
 	question := &Decision{Outcome: Ask, By: "user", Question: &Question{}}
 	for name, tc := range map[string]struct {

@@ -6,6 +6,7 @@ import (
 
 	"garuda/internal/core"
 	"garuda/internal/sandbox"
+	"garuda/internal/watched"
 	"garuda/internal/workspace"
 )
 
@@ -14,6 +15,9 @@ type Env struct {
 	Workspace *workspace.Workspace
 	// Tracker remembers what this session has read, and how it looked.
 	Tracker *workspace.Tracker
+	// Watcher sees what commands in the sandbox do to files that they may write and
+	// that are asked about all the same; nil where none are watched.
+	Watcher *watched.Watcher
 	// Exec runs commands; nil where none may run.
 	Exec sandbox.Executor
 	// CommandEnv is the environment a command gets, built and not inherited.

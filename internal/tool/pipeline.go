@@ -213,7 +213,9 @@ func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, wa
 	call := &Call{
 		ID: prep.Use.ID, Env: p.Env, Plan: prep.Plan, Grant: grant,
 		Progress: func(string) {}, Emit: func(bool, []byte) {},
-		Check: func(ctx context.Context, e Effects, target string) error { return p.check(ctx, prep, e, target) },
+		Check: func(ctx context.Context, e Effects, target, preview string) error {
+			return p.check(ctx, prep, &Plan{Target: target, Preview: cmp.Or(preview, target), Effects: e, ReadOnly: prep.Plan.ReadOnly})
+		},
 	}
 	if watch.Progress != nil {
 		call.Progress = watch.Progress
@@ -237,9 +239,9 @@ func (p *Pipeline) execute(ctx context.Context, prep *Prepared, grant *Grant, wa
 }
 
 // check is how a running call asks about what only showed while it ran.
-func (p *Pipeline) check(ctx context.Context, prep *Prepared, effects Effects, target string) error {
+func (p *Pipeline) check(ctx context.Context, prep *Prepared, effect *Plan) error {
 	req := p.Request(prep, 0)
-	req.Plan = &Plan{Target: target, Preview: target, Effects: effects, ReadOnly: prep.Plan.ReadOnly}
+	req.Plan = effect
 	d, answer, err := p.decide(ctx, req)
 	if err != nil {
 		p.auditGivenUp(req, err)

@@ -166,7 +166,7 @@ func TestIntentComesAfterTheDecisionAndBeforeTheRun(t *testing.T) {
 func TestCheckWhileRunning(t *testing.T) {
 	d := &decider{answers: []*Decision{{Outcome: Allow}, {Outcome: Deny, Reason: "that host is not allowed"}}}
 	r := call(pipeline(t, d, stub("good", Plan{}, func(ctx context.Context, c *Call) (*Output, error) {
-		return nil, c.Check(ctx, Effects{Hosts: []string{"evil.example"}}, "evil.example")
+		return nil, c.Check(ctx, Effects{Hosts: []string{"evil.example"}}, "evil.example", "")
 	})), "good", `{}`)
 	if got := r.Result.ResultText(); !strings.Contains(got, "Permission denied: that host is not allowed") {
 		t.Errorf("result %q", got)

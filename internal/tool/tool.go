@@ -144,6 +144,7 @@ type Call struct {
 	// bytes are only valid during the call.
 	Emit func(stderr bool, chunk []byte)
 	// Check asks the one decision function about an effect that only showed
-	// while the call ran; it returns the denial's text as an error.
-	Check func(ctx context.Context, effects Effects, target string) error
+	// while the call ran; it returns the denial's text as an error. A person is
+	// shown the preview, or the target where there is none.
+	Check func(ctx context.Context, effects Effects, target, preview string) error
 }

@@ -38,7 +38,8 @@ type Git func(ctx context.Context, args ...string) ([]byte, error)
 
 // Watcher watches one project for one session.
 type Watcher struct {
-	ws *workspace.Workspace
+	ws  *workspace.Workspace
+	git Git
 	// known are the commits that the repository's refs and their logs named when
 	// the first command began. Those that a command made are not trusted, also not
 	// once a branch names them.
@@ -46,8 +47,8 @@ type Watcher struct {
 }
 
 // New makes the watcher of a session.
-func New(ws *workspace.Workspace) *Watcher {
-	return &Watcher{ws: ws, known: sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })}
+func New(ws *workspace.Workspace, git Git) *Watcher {
+	return &Watcher{ws: ws, git: git, known: sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })}
 }
 
 // Look is how the watched files are at one moment.
@@ -155,7 +156,7 @@ type Change struct {
 
 // Changes are the watched files that differ from this look, sorted, without those
 // whose new text came with another commit that was known before.
-func (l *Look) Changes(ctx context.Context, git Git) ([]Change, error) {
+func (l *Look) Changes(ctx context.Context) ([]Change, error) {
 	now, err := l.w.Look(ctx)
 	if err != nil {
 		return nil, err
@@ -178,19 +179,19 @@ func (l *Look) Changes(ctx context.Context, git Git) ([]Change, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Was.Rel, b.Was.Rel) })
-	if len(out) == 0 || now.head == l.head || !l.w.trusts(ctx, git, now.head) {
+	if len(out) == 0 || now.head == l.head || !l.w.trusts(ctx, now.head) {
 		return out, nil
 	}
-	return slices.DeleteFunc(out, func(c Change) bool { return c.fromCommit(ctx, git, now.head) }), nil
+	return slices.DeleteFunc(out, func(c Change) bool { return c.fromCommit(ctx, l.w.git, now.head) }), nil
 }
 
 // trusts tells whether a commit was named when the first command began, by itself
 // or by a tag.
-func (w *Watcher) trusts(ctx context.Context, git Git, commit string) bool {
+func (w *Watcher) trusts(ctx context.Context, commit string) bool {
 	if commit == "" || w.known()[commit] {
 		return commit != ""
 	}
-	tags, err := git(ctx, "for-each-ref", "--format=%(objectname)", "--points-at", commit, "refs/tags")
+	tags, err := w.git(ctx, "for-each-ref", "--format=%(objectname)", "--points-at", commit, "refs/tags")
 	if err != nil {
 		return false
 	}

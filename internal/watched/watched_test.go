@@ -93,7 +93,7 @@ func (p *project) after(t *testing.T, w *Watcher, script string) string {
 		t.Fatal(err)
 	}
 	p.sh(t, script)
-	changes, err := look.Changes(t.Context(), p.git)
+	changes, err := look.Changes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestChanges(t *testing.T) {
 			if c.before != "" {
 				p.sh(t, c.before)
 			}
-			if got := p.after(t, New(p.ws), c.script); got != c.want {
+			if got := p.after(t, New(p.ws, p.git), c.script); got != c.want {
 				t.Errorf("changed %q, want %q", got, c.want)
 			}
 		})
@@ -155,7 +155,7 @@ func TestChanges(t *testing.T) {
 // next, although a branch names it by then.
 func TestOwnCommitIsNeverKnown(t *testing.T) {
 	p := newProject(t)
-	w := New(p.ws)
+	w := New(p.ws, p.git)
 	if got := p.after(t, w, `tree=$(git rev-parse other^{tree}) && git branch evil $(echo evil | git commit-tree $tree)`); got != "" {
 		t.Fatalf("changed %q", got)
 	}
@@ -175,7 +175,7 @@ func TestWorktree(t *testing.T) {
 	}
 	t.Cleanup(ws.Close)
 	tree := &project{root: root, ws: ws}
-	if got := tree.after(t, New(ws), "git checkout -q other"); got != "" {
+	if got := tree.after(t, New(ws, tree.git), "git checkout -q other"); got != "" {
 		t.Errorf("changed %q", got)
 	}
 }
@@ -188,7 +188,7 @@ func TestTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := New(p.ws).Look(t.Context()); !errors.Is(err, ErrTooMany) {
+	if _, err := New(p.ws, p.git).Look(t.Context()); !errors.Is(err, ErrTooMany) {
 		t.Errorf("%v", err)
 	}
 }
@@ -199,7 +199,7 @@ func TestWithoutRepository(t *testing.T) {
 	for _, prepare := range []string{"rm -rf .git", "rm -rf .git && echo x > .git", "echo 'ref: ../../x' > .git/HEAD", "rm .git/HEAD && mkfifo .git/HEAD"} {
 		p := newProject(t)
 		p.sh(t, prepare)
-		if got := p.after(t, New(p.ws), "echo evil > AGENTS.md"); got != "AGENTS.md true→true" {
+		if got := p.after(t, New(p.ws, p.git), "echo evil > AGENTS.md"); got != "AGENTS.md true→true" {
 			t.Errorf("%s: changed %q", prepare, got)
 		}
 	}
@@ -207,12 +207,12 @@ func TestWithoutRepository(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	p := newProject(t)
-	look, err := New(p.ws).Look(t.Context())
+	look, err := New(p.ws, p.git).Look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.sh(t, "echo evil >> AGENTS.md; ln -s src/x CLAUDE.md; rm .github/workflows/ci.yml")
-	changes, err := look.Changes(t.Context(), p.git)
+	changes, err := look.Changes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

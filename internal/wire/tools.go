@@ -20,6 +20,7 @@ import (
 	"garuda/internal/tools/repl"
 	"garuda/internal/tools/search"
 	"garuda/internal/tools/shell"
+	"garuda/internal/watched"
 	"garuda/internal/workspace"
 )
 
@@ -96,6 +97,7 @@ func (s *System) newPipeline() *tool.Pipeline {
 			MayRead: s.policy.MayRead, MayReadReal: s.policy.MayReadReal, Keeper: session.Memory(""), Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
 		},
 	}
+	p.Env.Watcher = watched.New(s.workspace, git.Plumbing(p.Env))
 	s.auditTo(p)
 	return p
 }

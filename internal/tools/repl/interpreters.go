@@ -155,7 +155,7 @@ func (s *slot) start(call *tool.Call, token string) (*interpreter, error) {
 	}
 	p, err := env.Exec.Start(context.Background(), &sandbox.Command{
 		Argv: s.language.argv(token), Dir: env.Workspace.Root(), Env: env.CommandEnv,
-		Call: call.ID, ReadOnlyRoot: readOnlyRoot(call),
+		Call: call.ID, ReadOnlyRoot: readOnlyRoot(call), LockWatched: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the interpreter: %w", err)
