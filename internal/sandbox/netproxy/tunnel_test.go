@@ -292,32 +292,39 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
+// A thousand connections are open at once, and each carries.
 func TestThousandConnections(t *testing.T) {
-	s, roots := secure(t, http.HandlerFunc(hello))
-	w := open(t, Options{Allow: []string{"example.com"}}, world{"example.com:443": address(s)})
+	w := open(t, Options{Allow: []string{"example.com"}, Ports: []int{9999}}, world{"example.com:9999": server(t, echo)})
 	const count = 1000
-	var open sync.WaitGroup
 	errs := make(chan error, count)
-	open.Add(count)
-	gate := make(chan struct{})
-	for range count {
+	var opened sync.WaitGroup
+	opened.Add(count)
+	for i := range count {
 		go func() {
-			c, err := net.Dial("tcp", w.proxy)
-			if err == nil {
+			errs <- func() error {
+				c, err := net.Dial("tcp", w.proxy)
+				if err != nil {
+					opened.Done()
+					return err
+				}
 				defer c.Close()
-				fmt.Fprintf(c, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\nProxy-Authorization: %s\r\n\r\n", w.authorisation())
+				fmt.Fprintf(c, "CONNECT example.com:9999 HTTP/1.1\r\nHost: example.com:9999\r\nProxy-Authorization: %s\r\n\r\n", w.authorisation())
 				_, err = io.ReadFull(c, make([]byte, len("HTTP/1.1 200 Connection established\r\n\r\n")))
-			}
-			open.Done()
-			<-gate // all are open at once
-			if err == nil {
-				err = tls.Client(c, &tls.Config{ServerName: "example.com", RootCAs: roots}).Handshake()
-			}
-			errs <- err
+				opened.Done()
+				opened.Wait() // all are open at once
+				if err != nil {
+					return err
+				}
+				text := fmt.Sprintf("connection %d", i)
+				io.WriteString(c, text)
+				c.(*net.TCPConn).CloseWrite()
+				if got, err := io.ReadAll(c); string(got) != text {
+					return fmt.Errorf("%q: %w", got, err)
+				}
+				return nil
+			}()
 		}()
 	}
-	open.Wait()
-	close(gate)
 	for range count {
 		if err := <-errs; err != nil {
 			t.Fatal(err)
