@@ -56,13 +56,22 @@ func sealDescriptors() error {
 
 func exitOf(state *os.ProcessState) (code int, signal string) {
 	status, ok := state.Sys().(syscall.WaitStatus)
-	if !ok || !status.Signaled() {
+	if !ok {
 		return state.ExitCode(), ""
 	}
-	if name := unix.SignalName(status.Signal()); name != "" {
-		return -1, name
+	exit := ExitOf(status)
+	return exit.Code, exit.Signal
+}
+
+// ExitOf is what a wait status says of an end.
+func ExitOf(status syscall.WaitStatus) Exit {
+	if !status.Signaled() {
+		return Exit{Code: status.ExitStatus()}
 	}
-	return -1, "signal " + strconv.Itoa(int(status.Signal()))
+	if name := unix.SignalName(status.Signal()); name != "" {
+		return Exit{-1, name}
+	}
+	return Exit{-1, "signal " + strconv.Itoa(int(status.Signal()))}
 }
 
 // entry is one line of the system's list of processes.

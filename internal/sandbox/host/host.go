@@ -40,11 +40,12 @@ var _ sandbox.Executor = (*Executor)(nil)
 // New makes an executor for one session. Without bash it is made too, and only
 // commands that ask for bash fail, with ErrNoBash.
 func New(opt Options) *Executor {
-	return &Executor{commands: opt.Supervisor.NewGroup(), bash: findBash(opt.Path, opt.Root)}
+	return &Executor{commands: opt.Supervisor.NewGroup(), bash: FindBash(opt.Path, opt.Root)}
 }
 
-// findBash is the absolute path of bash, or "".
-func findBash(path, root string) string {
+// FindBash is the absolute path of the bash that runs command texts, or "". It is
+// never one inside root, whatever path says.
+func FindBash(path, root string) string {
 	usual := "/bin"
 	if runtime.GOOS == "windows" {
 		usual = `C:\Program Files\Git\bin`

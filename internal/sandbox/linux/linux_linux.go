@@ -1,0 +1,179 @@
+package linux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"garuda/internal/proc"
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/host"
+	"garuda/internal/sandbox/stage"
+)
+
+// Options of New.
+type Options struct {
+	// Supervisor starts and ends the commands; the process's one.
+	Supervisor *proc.Supervisor
+	// View says what a command may see. It is called once for each command.
+	View func(context.Context, *sandbox.Command) (*sandbox.View, error)
+	// Network is the way out of commands whose view has no full network; nil is none.
+	Network sandbox.Network
+	// Path is Garuda's own PATH, where bash is looked for besides its usual place.
+	// Entries inside Root, the project, are passed over.
+	Path, Root string
+	// Records is the folder (~/.garuda/placeholders) that keeps what was made in the
+	// project only to be locked, so that the next start removes it after a kill. It
+	// is made 0700 when missing.
+	Records string
+	// Report is told of trouble that fails no command. May be nil.
+	Report func(error)
+}
+
+// Executor is sandbox.Executor by namespaces.
+type Executor struct {
+	opt      Options
+	commands *proc.Group
+	bash     string
+	places   *places
+	// slots bounds how many sandboxes are being made at once: the kernel makes
+	// namespaces one after the other, and each start has a limit of time.
+	slots chan struct{}
+}
+
+var _ sandbox.Executor = (*Executor)(nil)
+
+// New makes an executor for one session. What a killed Garuda left in a project to
+// be locked is removed. Whether commands can run in it at all, Probe says.
+func New(opt Options) (*Executor, error) {
+	if opt.Report == nil {
+		opt.Report = func(error) {}
+	}
+	places, err := openPlaces(opt.Records)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the sandbox: %w", err)
+	}
+	if err := places.sweep(); err != nil {
+		opt.Report(fmt.Errorf("remove what a killed Garuda left to be locked: %w", err))
+	}
+	e := &Executor{
+		opt: opt, bash: host.FindBash(opt.Path, opt.Root), places: places,
+		slots: make(chan struct{}, 2*runtime.NumCPU()),
+	}
+	e.commands = opt.Supervisor.NewGroupThrough(e.launch)
+	return e, nil
+}
+
+// Name is "linux".
+func (e *Executor) Name() string { return "linux" }
+
+// Isolation is that of the operating system.
+func (e *Executor) Isolation() sandbox.Isolation { return sandbox.IsolationOS }
+
+// Bash is the absolute path of the shell that runs command texts, or host.ErrNoBash.
+func (e *Executor) Bash() (string, error) {
+	if e.bash == "" {
+		return "", host.ErrNoBash
+	}
+	return e.bash, nil
+}
+
+// Run runs one command; see sandbox.Executor.
+func (e *Executor) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Result, error) {
+	return e.commands.Run(ctx, cmd)
+}
+
+// Start starts a program whose pipes the caller talks to.
+func (e *Executor) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
+	p, err := e.commands.Start(ctx, cmd)
+	if err != nil {
+		return nil, err // a nil *Process must not become a Process that is not nil
+	}
+	return p, nil
+}
+
+// Shutdown ends everything that was started here and waits for it.
+func (e *Executor) Shutdown(ctx context.Context) error {
+	return errors.Join(e.commands.Shutdown(ctx), e.places.close())
+}
+
+// errOutside is for a mistake of the caller: this executor has no outside.
+var errOutside = errors.New("it was granted to run outside of the sandbox, and was given to the sandbox")
+
+// launch says how a command is started; it holds what must be given back at its end.
+func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.Launch, err error) {
+	if cmd.Outside {
+		return nil, errOutside
+	}
+	if cmd.Argv[0] == "bash" {
+		bash, err := e.Bash()
+		if err != nil {
+			return nil, err
+		}
+		cmd.Argv = append([]string{bash}, cmd.Argv[1:]...)
+	}
+	view, err := e.opt.View(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("find out what it may see: %w", err)
+	}
+	t := &talk{executor: e}
+	defer func() {
+		if err != nil {
+			t.end(&sandbox.Result{})
+		}
+	}()
+	if err := t.prepare(ctx, view, cmd); err != nil {
+		return nil, fmt.Errorf("prepare its sandbox: %w", err)
+	}
+	if err := t.enter(ctx); err != nil {
+		return nil, err
+	}
+	child, err := t.connect()
+	if err != nil {
+		return nil, fmt.Errorf("prepare its sandbox: %w", err)
+	}
+	return &proc.Launch{
+		Path: "/proc/self/exe", Argv: []string{stage.Program}, Env: []string{}, Dir: "/",
+		Files: []*os.File{child}, Init: t, Ended: t.end,
+		Attributes: func(sys *syscall.SysProcAttr) { isolate(sys, view.FullNetwork) },
+	}, nil
+}
+
+// isolate puts the process into new namespaces, where it may do what the stage does.
+func isolate(sys *syscall.SysProcAttr, fullNetwork bool) {
+	sys.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
+		unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	if !fullNetwork {
+		sys.Cloneflags |= unix.CLONE_NEWNET
+	}
+	uid, gid := os.Geteuid(), os.Getegid()
+	sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+	sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+	// An ordinary user would lose these with the start of the binary. They count in
+	// the new namespaces only, and the stage gives them up before the command runs.
+	sys.AmbientCaps = []uintptr{
+		unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE, unix.CAP_SETPCAP, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
+	}
+}
+
+// Probe runs /bin/true through the whole sandbox, and says why that is not possible
+// on this machine.
+func Probe(ctx context.Context, sup *proc.Supervisor) error {
+	e, err := New(Options{Supervisor: sup, View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
+		return probeView()
+	}})
+	if err != nil {
+		return err
+	}
+	res, err := e.Run(ctx, &sandbox.Command{Argv: []string{"/bin/true"}, Dir: "/", Env: []string{}})
+	err = errors.Join(err, e.Shutdown(ctx))
+	if err == nil && res.ExitCode != 0 {
+		err = fmt.Errorf("run /bin/true in the sandbox: it ended with %d %s", res.ExitCode, res.Signal)
+	}
+	return err
+}

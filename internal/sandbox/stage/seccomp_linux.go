@@ -1,0 +1,97 @@
+package stage
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// instruction is struct sock_filter of <linux/filter.h>.
+type instruction struct {
+	code   uint16
+	jt, jf uint8
+	k      uint32
+}
+
+// Codes of classic BPF, see <linux/bpf_common.h>.
+const (
+	load        = 0x20 // BPF_LD | BPF_W | BPF_ABS
+	jumpEqual   = 0x15 // BPF_JMP | BPF_JEQ | BPF_K
+	jumpAtLeast = 0x35 // BPF_JMP | BPF_JGE | BPF_K
+	jumpAny     = 0x45 // BPF_JMP | BPF_JSET | BPF_K
+	answer      = 0x06 // BPF_RET | BPF_K
+)
+
+// Places in struct seccomp_data; arguments are taken by their low halves, which
+// are all that the kernel looks at in the calls below.
+const (
+	atCall  = 0
+	atArch  = 4
+	atFirst = 16
+	// second argument
+	atSecond = 24
+)
+
+const (
+	deny   = hardErrno | uint32(syscall.EPERM)
+	absent = hardErrno | uint32(syscall.ENOSYS)
+	// namespaces are the flags of clone that make one. CLONE_NEWTIME shares its bit
+	// with the signal that a child ends with, and clone knows it not.
+	namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWCGROUP | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC |
+		syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET
+)
+
+// program is the filter: what it does not name is allowed.
+func filterProgram(unixSockets bool) []instruction {
+	f := []instruction{
+		{load, 0, 0, atArch},
+		{jumpEqual, 1, 0, arch},
+		{answer, 0, 0, killProcess},
+		{load, 0, 0, atCall},
+		{jumpAtLeast, 0, 1, foreignCalls},
+		{answer, 0, 0, deny},
+	}
+	for _, n := range denied {
+		f = append(f, instruction{jumpEqual, 0, 1, n}, instruction{answer, 0, 0, deny})
+	}
+	// Its flags lie in memory, where a filter cannot look; libraries fall back to clone.
+	f = append(f, instruction{jumpEqual, 0, 1, callClone3}, instruction{answer, 0, 0, absent})
+	f = append(f,
+		instruction{jumpEqual, 0, 4, callClone},
+		instruction{load, 0, 0, atFirst},
+		instruction{jumpAny, 0, 1, namespaces},
+		instruction{answer, 0, 0, deny},
+		instruction{answer, 0, 0, allowCall},
+	)
+	families := []uint32{syscall.AF_INET, syscall.AF_INET6}
+	if unixSockets {
+		families = append(families, syscall.AF_UNIX)
+	}
+	f = append(f, onlyFor(callSocket, atFirst, families, allowCall, deny)...)
+	f = append(f, onlyFor(callIoctl, atSecond, []uint32{tiocsti, tioclinux, tiocsetd}, deny, allowCall)...)
+	return append(f, instruction{answer, 0, 0, allowCall})
+}
+
+// onlyFor answers a call by one of its arguments.
+func onlyFor(number, argument uint32, values []uint32, listed, others uint32) []instruction {
+	n := uint8(len(values)) //nolint:gosec // a handful
+	f := []instruction{{jumpEqual, 0, n + 3, number}, {load, 0, 0, argument}}
+	for i, v := range values {
+		f = append(f, instruction{jumpEqual, n - uint8(i), 0, v}) //nolint:gosec // see above
+	}
+	return append(f, instruction{answer, 0, 0, others}, instruction{answer, 0, 0, listed})
+}
+
+// filter closes the system calls, for every thread of this process.
+func (s *stage) filter() *failure {
+	f := filterProgram(s.policy.UnixSockets)
+	program := struct {
+		length uint16
+		_      [6]byte
+		first  *instruction
+	}{length: uint16(len(f)), first: &f[0]} //nolint:gosec // about a hundred
+	_, _, errno := syscall.Syscall(sysSeccomp, seccompSetMode, seccompTsync, uintptr(unsafe.Pointer(&program)))
+	if errno != 0 {
+		return because("install the filter", errno)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package stage
+
+import "syscall"
+
+// The stage runs here, before the rest of the program exists.
+func init() {
+	if summoned() {
+		syscall.Exit(run())
+	}
+}
+
+// summoned reports whether this process was made to be a stage. Only the first
+// process of a pid namespace can be one; started by hand it has no policy, and
+// nothing to gain: all that a stage does is to take privileges away.
+func summoned() bool {
+	if syscall.Getpid() != 1 {
+		return false
+	}
+	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	var b [len(Program) + 2]byte
+	n, err := syscall.Read(fd, b[:])
+	_ = syscall.Close(fd) // it was only read
+	return err == nil && string(b[:n]) == Program+"\x00"
+}
+
+// failure is the end of a stage before the command runs.
+type failure struct {
+	step, what string
+	errno      syscall.Errno
+}
+
+// because is an error of a step; its own words come after what it was about.
+func because(what string, err error) *failure {
+	errno, ok := err.(syscall.Errno) //nolint:errorlint // what package syscall returns is not wrapped
+	if !ok {
+		return &failure{what: what + ": " + err.Error()}
+	}
+	return &failure{what: what + ": " + errno.Error(), errno: errno}
+}
+
+// stage is what the steps hand on to each other.
+type stage struct {
+	policy *Policy
+	// sources are the trees of policy.Mounts, devices those of /dev; -1 where there
+	// is none.
+	sources, devices []int
+	// root is the top of the view while it is built.
+	root int
+	// masks is where the empty file and folder lie.
+	masks int
+	// program is the file that is run, pid the command's process.
+	program string
+	pid     int
+}
+
+// steps are what stands between the policy and the command, in this order. Tests
+// make each fail by its name.
+func (s *stage) steps() []step {
+	return []step{
+		{"policy", s.receive},
+		{"descriptors", closeDescriptors},
+		{"network", s.network},
+		{"propagation", makePrivate},
+		{"sources", s.openSources},
+		{"root", s.makeRoot},
+		{"devices", s.makeDevices},
+		{"proc", s.makeProc},
+		{"view", s.makeView},
+		{"pivot", s.pivot},
+		{"limits", s.limit},
+		{"program", s.find},
+		{"privileges", dropPrivileges},
+		{"seccomp", s.filter},
+		{"verify", verify},
+		{"start", s.start},
+	}
+}
+
+type step struct {
+	name string
+	do   func() *failure
+}
+
+// sabotage makes a step fail; only this package's tests have one.
+var sabotage func(step string, p *Policy) *failure
+
+// run is the whole life of a stage; it returns the exit code.
+func run() int {
+	s := &stage{}
+	for _, step := range s.steps() {
+		f := step.do()
+		if f == nil && sabotage != nil {
+			f = sabotage(step.name, s.policy)
+		}
+		if f == nil {
+			continue
+		}
+		body := append(little(uint32(f.errno)), step.name...) //nolint:gosec // error numbers are small
+		body = append(body, 0)
+		// When nobody hears it, Garuda has gone, and the command does not run either.
+		_ = reply(Failed, append(body, f.what...))
+		return 126
+	}
+	return s.attend()
+}
+
+// receive learns what is to be done. First of all the process is taken out of the
+// reach of others: they would find its memory and descriptors in /proc.
+func (s *stage) receive() *failure {
+	if err := prctl(prSetDumpable, 0, 0); err != nil {
+		return because("hide this process", err)
+	}
+	if domain, err := syscall.GetsockoptInt(Control, syscall.SOL_SOCKET, soDomain); err != nil || domain != syscall.AF_UNIX {
+		return &failure{what: "there is nobody to tell it"}
+	}
+	var err error
+	if s.policy, err = readPolicy(); err != nil {
+		return because("read it", err)
+	}
+	return nil
+}
+
+// closeDescriptors leaves 0, 1, 2 and Control, which the command does not get.
+func closeDescriptors() *failure {
+	if _, _, errno := syscall.Syscall(sysCloseRange, Control+1, 1<<32-1, 0); errno != 0 {
+		return because("close those above 3", errno)
+	}
+	syscall.CloseOnExec(Control)
+	return nil
+}
