@@ -20,6 +20,10 @@ type Env struct {
 	Watcher *watched.Watcher
 	// Exec runs commands; nil where none may run.
 	Exec sandbox.Executor
+	// HostPath is where a path that commands name lies on the machine, and in which
+	// folder of the session: in a sandbox /tmp is the session's own. Both are "" for a
+	// path that is what it is. Nil where all are.
+	HostPath func(path string) (folder, host string)
 	// CommandEnv is the environment a command gets, built and not inherited.
 	CommandEnv []string
 	// OutputDir is the session's folder for spilled command output, which

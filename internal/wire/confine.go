@@ -43,12 +43,17 @@ func (s *System) insideEnv() []string {
 	return s.view.Env()
 }
 
-// hostPath is where a path that a command in the sandbox names lies on the machine.
-func (s *System) hostPath(path string) string {
-	if !s.isolated() || s.view == nil || !filepath.IsAbs(path) {
-		return path
+// hostPath is where a path below /tmp of commands in the sandbox lies on the machine,
+// and the folder that is their /tmp; both "" for what they see as it is.
+func (s *System) hostPath(path string) (folder, host string) {
+	const temp = "/tmp"
+	if !strings.HasPrefix(path, temp+"/") || !s.isolated() || s.view == nil {
+		return "", ""
 	}
-	return s.view.HostPath(path)
+	if host = s.view.HostPath(path); host == path {
+		return "", ""
+	}
+	return s.view.HostPath(temp), host
 }
 
 // lockedPaths tells of paths in the project whether commands in the sandbox are kept
@@ -100,6 +105,14 @@ func (s *System) networkInWords() string {
 		return "no host"
 	}
 	return "only " + strings.Join(parts, " and ")
+}
+
+// networkUnasked says it where a person may allow further hosts.
+func (s *System) networkUnasked() string {
+	if s.options.Attended && !s.team.StrictAllowlist {
+		return s.networkInWords() + " unasked"
+	}
+	return s.networkInWords()
 }
 
 // Confinement is what commands in the sandbox see and change.

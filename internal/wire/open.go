@@ -69,6 +69,8 @@ type System struct {
 	endPreparation context.CancelFunc
 	// asking is the pipeline whose questions about hosts a person sees.
 	asking atomic.Pointer[tool.Pipeline]
+	// decidedHosts are requests whose audit line the decision has written.
+	decidedHosts sync.Map
 	// background is nil where daemons.enabled is off.
 	background *shell.Background
 	// interpreters is nil where there can be none.

@@ -20,7 +20,11 @@ import (
 // required it waits, and without one nothing starts.
 func (s *System) openSandbox() error {
 	s.host = host.New(host.Options{Supervisor: s.procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
-	find := s.findSandbox
+	network, err := s.newNetwork()
+	if err != nil {
+		return err
+	}
+	find := func(ctx context.Context) (sandbox.Executor, error) { return s.findSandbox(ctx, network) }
 	if s.options.FindSandbox != nil {
 		find = s.options.FindSandbox
 	}
@@ -59,10 +63,10 @@ func (s *System) requiredBy() string {
 // findSandbox finds the isolating executor of this machine, and prepares what its
 // commands see. It goes on beside the start, so what it sets is read only by who
 // waited for it.
-func (s *System) findSandbox(ctx context.Context) (sandbox.Executor, error) {
+func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sandbox.Executor, error) {
 	exec, state := choose.Executor(ctx, wrapped.Options{
-		Supervisor: s.procs,
-		View:       func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
+		Supervisor: s.procs, Network: network,
+		View: func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
 	})
 	if exec == nil {
 		return nil, errors.New(strings.TrimSuffix(state.Sentence, "."))
@@ -120,7 +124,7 @@ func (s *System) SandboxInWords() string {
 	case s.isolated() && s.options.Yolo:
 		return "on; commands may leave it unasked (--yolo)"
 	case s.isolated():
-		return "on: commands write only in this folder and reach " + s.networkInWords()
+		return "on: commands write only in this folder and reach " + s.networkUnasked()
 	case s.options.Yolo:
 		return "no sandbox: commands run on this machine, unasked (--yolo)"
 	}

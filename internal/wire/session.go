@@ -208,6 +208,7 @@ func (s *System) journalLimits() session.Limits {
 // start connects a session to its journal and runs it.
 func (s *System) start(journal *session.Journal, history *session.History) *engine.Session {
 	pipeline := s.newPipeline()
+	s.asking.Store(pipeline)
 	pipeline.SessionID, pipeline.Env.Keeper = journal.ID(), journal
 	if !s.options.InMemory {
 		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
@@ -230,7 +231,7 @@ func (s *System) buildPrompt() (said []string) {
 	p := prompt.Parts{
 		Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec, Platform: runtime.GOOS,
 		Tools: s.ToolNames(), Attended: s.options.Attended,
-		Sandboxed: s.isolated(), Network: s.networkInWords(),
+		Sandboxed: s.isolated(), Network: s.networkUnasked(),
 	}
 	if !s.options.NoInstructions {
 		p.Instructions, said = instructions(s.places, s.workspace)

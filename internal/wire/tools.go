@@ -93,7 +93,7 @@ func (s *System) newPipeline() *tool.Pipeline {
 	p := &tool.Pipeline{
 		Registry: s.registry, Decider: s.policy,
 		Env: &tool.Env{
-			Workspace: s.workspace, Tracker: workspace.NewTracker(), Exec: s.executor, CommandEnv: s.env,
+			Workspace: s.workspace, Tracker: workspace.NewTracker(), Exec: s.executor, CommandEnv: s.env, HostPath: s.hostPath,
 			MayRead: s.policy.MayRead, MayReadReal: s.policy.MayReadReal, Keeper: session.Memory(""), Clock: s.clock, CommandTimeoutMs: s.settings.Limits.CommandTimeoutMs,
 		},
 	}

@@ -57,9 +57,11 @@ type readCall struct {
 	explicit bool
 	// pages are those of a PDF that were asked for; nil when none were.
 	pages []pageRange
-	// spilled: the path is absolute in the folder of spilled command output.
-	spilled string
-	limits  tool.Limits
+	// spilled is a path in a folder that commands write for the session: that of
+	// their spilled output, or what they have as /tmp in the sandbox. folder is that
+	// folder, within which it is read.
+	spilled, folder string
+	limits          tool.Limits
 }
 
 func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*tool.Plan, error) {
@@ -84,9 +86,8 @@ func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	plan := &tool.Plan{ReadOnly: true, Parallel: true, Input: call}
 	path, err := env.Workspace.Resolve(in.Path)
 	var outside *workspace.OutsideError
-	if errors.As(err, &outside) && inFolder(env.OutputDir, in.Path) {
-		call.spilled = filepath.Clean(in.Path)
-		plan.Target, plan.Effects = call.spilled, tool.Effects{Reads: []string{call.spilled}}
+	if errors.As(err, &outside) && call.ofCommands(env, in.Path) {
+		plan.Target, plan.Effects = filepath.Clean(in.Path), tool.Effects{Reads: []string{call.spilled}}
 		return plan, nil
 	}
 	if err != nil {
@@ -96,6 +97,19 @@ func (readFile) Plan(_ context.Context, env *tool.Env, input json.RawMessage) (*
 	plan.Target = path.Rel
 	plan.Effects = tool.Effects{Reads: []string{path.Abs}, Real: path.Through()}
 	return plan, nil
+}
+
+// ofCommands finds the folder of the session that a path outside the project lies in.
+func (call *readCall) ofCommands(env *tool.Env, path string) bool {
+	if inFolder(env.OutputDir, path) {
+		call.spilled, call.folder = filepath.Clean(path), env.OutputDir
+		return true
+	}
+	if env.HostPath == nil || !filepath.IsAbs(path) {
+		return false
+	}
+	call.folder, call.spilled = env.HostPath(filepath.Clean(path))
+	return call.spilled != ""
 }
 
 func inFolder(dir, path string) bool {
@@ -128,7 +142,7 @@ func (call *readCall) contents(ctx context.Context, env *tool.Env) (*tool.Output
 	if call.spilled == "" {
 		return call.read(ctx, env, env.Workspace, call.path)
 	}
-	w, err := workspace.Open(env.OutputDir, nil, workspace.Options{})
+	w, err := workspace.Open(call.folder, nil, workspace.Options{})
 	if err != nil {
 		return nil, err
 	}

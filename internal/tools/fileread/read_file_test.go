@@ -165,6 +165,31 @@ func TestReadSpilledOutput(t *testing.T) {
 	}
 }
 
+// What commands in the sandbox have as /tmp is read where it lies, and nothing that a
+// link in it leads to.
+func TestReadWhatACommandLeftInItsTemporaryFolder(t *testing.T) {
+	env := newEnv(t, map[string]string{"f": ""})
+	session := t.TempDir()
+	write(t, filepath.Join(session, "tmp", "log", "x.txt"), "left\n")
+	write(t, filepath.Join(session, "secret"), "SECRET")
+	env.HostPath = func(path string) (folder, host string) {
+		if rest, ok := strings.CutPrefix(path, "/sandboxtmp"); ok {
+			return filepath.Join(session, "tmp"), filepath.Join(session, "tmp", rest)
+		}
+		return "", ""
+	}
+	if got := mustRun(t, env, readFile{}, args{"path": "/sandboxtmp/log/../log/x.txt"}); got != "1\tleft" {
+		t.Errorf("got %q", got)
+	}
+	wantError(t, env, readFile{}, args{"path": "/sandboxtmp/../secret"}, "outside")
+	wantError(t, env, readFile{}, args{"path": "/elsewhere"}, "outside")
+	if err := os.Symlink("../secret", filepath.Join(session, "tmp", "link")); err == nil {
+		wantError(t, env, readFile{}, args{"path": "/sandboxtmp/link"}, "outside")
+	}
+	env.HostPath = nil
+	wantError(t, env, readFile{}, args{"path": "/sandboxtmp/log/x.txt"}, "outside")
+}
+
 // A file behind a link declares both spellings, and the link's later change does
 // not change what is read.
 func TestReadThroughLink(t *testing.T) {
