@@ -1,9 +1,13 @@
 package config
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -25,32 +29,33 @@ const newAnswers = `// Your own answers for one project ("always in this project
 // at root (its real path). Comments and layout of the file stay; a rule that stands
 // there already is not written again. The file is replaced in one step, readable by
 // its owner only, and other processes that add rules wait. It takes effect on the
-// next Load.
-func AddProjectRule(home, root, text string) error {
+// next Load. Of r, Text and Files count; a rule of the same text that is bound to
+// other states of its files gives way to it.
+func AddProjectRule(home, root string, r Rule) error {
 	path := UserProjectFile(home, root)
-	if err := addRule(path, text); err != nil {
-		return fmt.Errorf("add the rule %s to %s: %w", jsonc.Quote(text), path, err)
+	if err := addRule(path, r); err != nil {
+		return fmt.Errorf("add the rule %s to %s: %w", jsonc.Quote(r.Text), path, err)
 	}
 	return nil
 }
 
-func addRule(path, text string) error {
+func addRule(path string, r Rule) error {
 	if !filepath.IsAbs(path) {
 		return errors.New("there is no home folder to keep it in")
 	}
-	if _, err := rule().parse(text); err != nil {
+	if _, err := rule().parse(r.Text); err != nil {
 		return err
 	}
 	return Edit(path, func(before []byte) ([]byte, error) {
 		if before == nil {
 			before = []byte(newAnswers)
 		}
-		return withRule(before, text)
+		return withRule(before, r)
 	})
 }
 
 // withRule returns the file's text with one more allow rule in it.
-func withRule(file []byte, text string) ([]byte, error) {
+func withRule(file []byte, add Rule) ([]byte, error) {
 	source := Source{Kind: UserProject, Name: "for this project"}
 	// Only a file that loads is changed, and it must still load afterwards.
 	found, _, err := decode(file, source)
@@ -62,7 +67,7 @@ func withRule(file []byte, text string) ([]byte, error) {
 		e.change.set(s, source)
 	}
 	for _, r := range s.Permissions.Allow {
-		if r.Text == text && r.Files == nil {
+		if r.Text == add.Text && (r.Files == nil) == (add.Files == nil) && maps.Equal(r.Files, add.Files) {
 			return file, nil
 		}
 	}
@@ -75,7 +80,12 @@ func withRule(file []byte, text string) ([]byte, error) {
 	if !ok {
 		return nil, d.Mistyped(rules, "a list")
 	}
-	appendElement(array, text)
+	dropBound(d, array, add.Text)
+	element, err := ruleElement(add)
+	if err != nil {
+		return nil, err
+	}
+	appendElement(array, element)
 	out := d.Root.Pack()
 	if _, _, err := decode(out, source); err != nil {
 		return nil, err
@@ -104,11 +114,39 @@ func child(of *hujson.Value, name string, depth int, empty hujson.ValueTrimmed) 
 	return &object.Members[len(object.Members)-1].Value
 }
 
-func appendElement(array *hujson.Array, text string) {
+// dropBound takes out rules of this text that hold for certain states of files: the
+// person has now said yes to another state, or to all.
+func dropBound(d *document, array *hujson.Array, text string) {
+	array.Elements = slices.DeleteFunc(array.Elements, func(v hujson.Value) bool {
+		r, err := rule().decode(d, &v)
+		return err == nil && r.Text == text && len(r.Files) > 0
+	})
+}
+
+// ruleElement is a rule as it stands in a list.
+func ruleElement(r Rule) (hujson.ValueTrimmed, error) {
+	if r.Files == nil {
+		return hujson.String(r.Text), nil
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(showRule(Rule{Text: r.Text, Files: r.Files})); err != nil {
+		return nil, err
+	}
+	v, err := hujson.Parse(text.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	v.Format()
+	return v.Value, nil
+}
+
+func appendElement(array *hujson.Array, element hujson.ValueTrimmed) {
 	before, after := lineBreaks(array.AfterExtra, 3)
 	array.AfterExtra = after
 	array.Elements = append(array.Elements, hujson.Value{
-		BeforeExtra: before, Value: hujson.String(text), AfterExtra: hujson.Extra{},
+		BeforeExtra: before, Value: element, AfterExtra: hujson.Extra{},
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 func TestAddProjectRuleToNothing(t *testing.T) {
 	p := newPlace(t)
 	for _, rule := range []string{"bash(go test *)", `write_file("a\b")`, "bash(go test *)"} {
-		if err := AddProjectRule(p.home, p.root, rule); err != nil {
+		if err := AddProjectRule(p.home, p.root, Rule{Text: rule}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,6 +58,37 @@ func TestAddProjectRuleToNothing(t *testing.T) {
 	}
 }
 
+// TestAddBoundRule: a rule that holds while its script is as it was gives way to the
+// same rule for another state of it, and to the one for every state.
+func TestAddBoundRule(t *testing.T) {
+	p := newPlace(t)
+	bound := func(c string) Rule {
+		return Rule{Text: "bash(sh <a>.sh)", Files: map[string]string{"<a>.sh": "sha256:" + strings.Repeat(c, 64)}}
+	}
+	for i, tt := range []struct {
+		add  Rule
+		want []Rule
+	}{
+		{Rule{Text: "bash(x)"}, []Rule{{Text: "bash(x)"}}},
+		{bound("0"), []Rule{{Text: "bash(x)"}, bound("0")}},
+		{bound("0"), []Rule{{Text: "bash(x)"}, bound("0")}},
+		{bound("1"), []Rule{{Text: "bash(x)"}, bound("1")}},
+		{Rule{Text: bound("1").Text}, []Rule{{Text: "bash(x)"}, {Text: bound("1").Text}}},
+	} {
+		if err := AddProjectRule(p.home, p.root, tt.add); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := p.load(p.options())
+		got := slices.Clone(s.Permissions.Allow)
+		for i := range got {
+			got[i].Source, got[i].Line = Source{}, 0
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%d (-want +got):\n%s", i, diff)
+		}
+	}
+}
+
 func texts(rules []Rule) []string {
 	var out []string
 	for _, r := range rules {
@@ -79,7 +111,7 @@ func TestAddProjectRuleKeepsTheFile(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			after, err := withRule([]byte(c.before), "new")
+			after, err := withRule([]byte(c.before), Rule{Text: "new"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +139,7 @@ func TestAddProjectRuleChangesNothingElse(t *testing.T) {
 		}
 		file := []byte(encode(validFile(t, 5)))
 		before := load(file)
-		text, err := withRule(file, "the new rule")
+		text, err := withRule(file, Rule{Text: "the new rule"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +148,7 @@ func TestAddProjectRuleChangesNothingElse(t *testing.T) {
 		if last < 0 || after.Permissions.Allow[last].Text != "the new rule" {
 			t.Fatalf("the rule is not the last of %v", after.Permissions.Allow)
 		}
-		again, err := withRule(text, "the new rule")
+		again, err := withRule(text, Rule{Text: "the new rule"})
 		if err != nil || string(again) != string(text) {
 			t.Fatalf("a second time changed the file: %v", err)
 		}
@@ -130,7 +162,7 @@ func TestAddProjectRuleChangesNothingElse(t *testing.T) {
 func TestAddProjectRuleLeavesABrokenFileAlone(t *testing.T) {
 	p := newPlace(t)
 	p.userProject(`{"permissions": `)
-	err := AddProjectRule(p.home, p.root, "bash(x)")
+	err := AddProjectRule(p.home, p.root, Rule{Text: "bash(x)"})
 	var e *Error
 	if !errors.As(err, &e) {
 		t.Errorf("error is %v", err)
@@ -139,7 +171,7 @@ func TestAddProjectRuleLeavesABrokenFileAlone(t *testing.T) {
 	if err != nil || string(got) != `{"permissions": ` {
 		t.Errorf("file is %q, %v", got, err)
 	}
-	if err := AddProjectRule(p.home, p.root, "a\nb"); err == nil {
+	if err := AddProjectRule(p.home, p.root, Rule{Text: "a\nb"}); err == nil {
 		t.Error("a rule of two lines was taken")
 	}
 }
@@ -150,7 +182,7 @@ func TestAddProjectRuleFromManyProcesses(t *testing.T) {
 	var wg sync.WaitGroup
 	errs := make([]error, many)
 	for i := range many {
-		wg.Go(func() { errs[i] = AddProjectRule(p.home, p.root, fmt.Sprintf("bash(%02d)", i)) })
+		wg.Go(func() { errs[i] = AddProjectRule(p.home, p.root, Rule{Text: fmt.Sprintf("bash(%02d)", i)}) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {

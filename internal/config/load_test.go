@@ -313,7 +313,7 @@ func TestNoHomeReadsNoUserFiles(t *testing.T) {
 	if s.Executor != "auto" {
 		t.Error("a file of the project was read as the user's")
 	}
-	if err := AddProjectRule("", p.root, "bash(x)"); err == nil {
+	if err := AddProjectRule("", p.root, Rule{Text: "bash(x)"}); err == nil {
 		t.Error("a rule was written without a home folder")
 	}
 }

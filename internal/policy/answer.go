@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -80,11 +82,20 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 		d.Rule, d.Source = asked.Question.SessionRule, sessionSource
 	}
 	if a.Choice == tool.AnswerProject && asked.Question.ProjectRule != "" && e.cfg.SaveProjectRule != nil {
-		if err := e.cfg.SaveProjectRule(asked.Question.ProjectRule); err != nil {
+		if err := e.save(s, asked.Question.ProjectRule); err != nil {
 			d.Reason = "the user allowed it; the rule counts for this session only, since it could not be saved: " + err.Error()
 		}
 	}
 	return d
+}
+
+// save keeps the rule for the project that the person saw, and no other one.
+func (e *Engine) save(s *situation, seen string) error {
+	r, ok := s.projectRule()
+	if !ok || r.shown() != seen {
+		return errors.New("what it depends on changed while the question stood")
+	}
+	return e.cfg.SaveProjectRule(r)
 }
 
 // badHunks says why an answer's choice of hunks allows nothing; "" where it may.
@@ -160,14 +171,47 @@ func filesUnchanged(files map[string]string) bool {
 // filesHold tells whether the scripts that a rule is bound to are as they were.
 func (e *Engine) filesHold(r *rule) bool {
 	for p, want := range r.files {
-		if !filepath.IsAbs(p) {
-			p = filepath.Join(e.root.given, p)
-		}
-		if sum, err := hashFile(p); err != nil || sum != strings.TrimPrefix(want, "sha256:") {
+		if sum, err := hashFile(e.fromRoot(p)); err != nil || sum != strings.TrimPrefix(want, "sha256:") {
 			return false
 		}
 	}
 	return true
+}
+
+func (e *Engine) fromRoot(p string) string {
+	if filepath.IsAbs(p) {
+		return filepath.Clean(p)
+	}
+	return filepath.Join(e.root.given, p)
+}
+
+// boundTo tells whether a rule that is bound to files is bound to all the scripts
+// that a command runs: the same words may name another script elsewhere.
+func (s *situation) boundTo(r *rule, script *shellscan.Script, c *shellscan.Command) bool {
+	if r.files == nil {
+		return true
+	}
+	var scripts []string
+	for _, inner := range script.Commands { // those behind wrappers, too
+		outer := inner
+		for outer.Via != nil && outer != c {
+			outer = outer.Via
+		}
+		if outer == c {
+			scripts = append(scripts, s.scriptsOf(script, inner)...)
+		}
+	}
+	for _, p := range scripts {
+		bound := false
+		for f := range r.files {
+			real, err := s.e.follow(s.memo, s.e.fromRoot(f))
+			bound = bound || err == nil && real == p
+		}
+		if !bound {
+			return false
+		}
+	}
+	return s.e.filesHold(r)
 }
 
 // maxScript bounds what is hashed of a script.
@@ -193,32 +237,44 @@ func hashFile(p string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// scriptFiles are the files inside the root that the call's commands run: an
-// interpreter's script, or a command named by its path.
+// scriptFiles are the files inside the root that the call's commands run, where
+// they really lie: an interpreter's script, or a command named by its path.
 func (s *situation) scriptFiles() []string {
-	seen := map[string]bool{}
 	var out []string
 	s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
-		words := c.Likely()
-		if len(words) == 0 {
-			return true
-		}
-		candidates := words[:1]
-		if name := c.Program(); shellscan.Interprets(name) || name == "source" || name == "." {
-			candidates = words
-		} else if !strings.Contains(words[0].Text, "/") {
-			return true
-		}
-		for _, w := range candidates {
-			for _, p := range script.Paths(c, w) {
-				if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && !seen[p] && s.e.inside(s.memo, p) {
-					seen[p] = true
-					out = append(out, p)
-				}
+		for _, p := range s.scriptsOf(script, c) {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
 			}
 		}
 		return true
 	})
+	return out
+}
+
+// scriptsOf are those of one simple command.
+func (s *situation) scriptsOf(script *shellscan.Script, c *shellscan.Command) (out []string) {
+	words := c.Likely()
+	if len(words) == 0 {
+		return nil
+	}
+	candidates := words[:1]
+	if name := c.Program(); shellscan.Interprets(name) || name == "source" || name == "." {
+		candidates = words
+	} else if !strings.Contains(words[0].Text, "/") {
+		return nil
+	}
+	for _, w := range candidates {
+		for _, p := range script.Paths(c, w) {
+			info, err := os.Stat(p)
+			if err != nil || !info.Mode().IsRegular() || !s.e.inside(s.memo, p) {
+				continue
+			}
+			if real, err := s.e.follow(s.memo, p); err == nil {
+				out = append(out, real)
+			}
+		}
+	}
 	return out
 }
 
@@ -272,7 +328,7 @@ func (e *Engine) remember(s *situation, d *tool.Decision) {
 	}
 	s.commands(func(script *shellscan.Script, c *shellscan.Command) bool {
 		if len(c.Words) > 0 && (c.Via != nil || script.ReadOnly(c) != "") {
-			if _, covered := s.coveredCommand(c); !covered {
+			if _, covered := s.coveredCommand(script, c); !covered {
 				put("command "+show(c), show(c))
 			}
 		}

@@ -154,7 +154,7 @@ func (s *situation) coveredScripts() *rule {
 				s.neutralGit = s.neutralGit || c.UsesGit()
 				continue
 			}
-			r, ok := s.coveredCommand(c)
+			r, ok := s.coveredCommand(script, c)
 			if !ok {
 				return nil
 			}

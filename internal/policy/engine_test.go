@@ -78,7 +78,8 @@ func TestSessionAnswers(t *testing.T) {
 // TestApprovedScript: an answer about a command that names a script holds while
 // the script is as it was.
 func TestApprovedScript(t *testing.T) {
-	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(string) error { return nil } })
+	var saved Rule
+	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(r Rule) error { saved = r; return nil } })
 	script := filepath.Join(e.root.given, "test.sh")
 	write := func(text string) {
 		t.Helper()
@@ -88,10 +89,36 @@ func TestApprovedScript(t *testing.T) {
 	}
 	for _, text := range []string{"sh test.sh", "./test.sh", "cd src && bash ../test.sh -v", "env A=1 sh test.sh"} {
 		write("echo one\n")
-		if q := e.Decide(command(text)).Question; q == nil || q.ProjectRule != "" {
+		if q := e.Decide(command(text)).Question; q == nil || q.ProjectRule != "" && !strings.HasSuffix(q.ProjectRule, ", while test.sh stays as it is") {
 			t.Errorf("%s: a rule that outlives the script was offered: %+v", text, q)
 		}
-		answer(t, e, command(text), tool.AnswerSession)
+		saved = Rule{}
+		answer(t, e, command(text), tool.AnswerProject)
+		if saved.Text != "" { // what was saved allows it by itself, for this script
+			next := newEngine(t, func(c *Config) {
+				c.Root = e.root.given
+				c.Rules = []RuleSource{{Source: "saved", Allow: []Rule{saved}}}
+			})
+			if d := next.Decide(command(text)); d.Outcome != tool.Allow || d.By != "rule" {
+				t.Errorf("%s with its rule %+v: %s by %s", text, saved, d.Outcome, d.By)
+			}
+			elsewhere := filepath.Join(e.root.given, "src", "test.sh")
+			if err := os.WriteFile(elsewhere, []byte("echo evil\n"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(text, "cd") {
+				if d := next.Decide(command("cd src && " + text)); d.Outcome != tool.Ask {
+					t.Errorf("%s for another script of that name: %s by %s", text, d.Outcome, d.By)
+				}
+			}
+			write("echo other\n")
+			if d := next.Decide(command(text)); d.Outcome != tool.Ask {
+				t.Errorf("%s with its rule and another script: %s by %s", text, d.Outcome, d.By)
+			}
+			write("echo one\n")
+		} else if !strings.HasPrefix(text, "env") {
+			t.Errorf("%s: nothing was saved", text)
+		}
 		if d := e.Decide(command(text)); d.By != "session" {
 			t.Errorf("%s: got %s by %s", text, d.Outcome, d.By)
 		}
@@ -104,7 +131,7 @@ func TestApprovedScript(t *testing.T) {
 
 func TestProjectAnswers(t *testing.T) {
 	var saved []string
-	save := func(c *Config) { c.SaveProjectRule = func(r string) error { saved = append(saved, r); return nil } }
+	save := func(c *Config) { c.SaveProjectRule = func(r Rule) error { saved = append(saved, r.Text); return nil } }
 	for text, want := range map[string]string{
 		"make test":                  "bash(make test)",
 		"cd src && npm test | head":  "bash(npm test)",
@@ -142,7 +169,7 @@ func TestProjectAnswers(t *testing.T) {
 			t.Errorf("%s more: covered by %s", text, want)
 		}
 	}
-	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(string) error { return errors.New("disk full") } })
+	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(Rule) error { return errors.New("disk full") } })
 	if d := answer(t, e, command("make"), tool.AnswerProject); d.Outcome != tool.Allow || !strings.Contains(d.Reason, "disk full") {
 		t.Errorf("got %s: %s", d.Outcome, d.Reason)
 	}
@@ -152,7 +179,7 @@ func TestProjectAnswers(t *testing.T) {
 }
 
 func TestProtectedQuestionOffersNoAlways(t *testing.T) {
-	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(string) error { return nil } })
+	e := newEngine(t, func(c *Config) { c.SaveProjectRule = func(Rule) error { return nil } })
 	for _, call := range []*tool.DecisionRequest{fileCall(e, "write_file", "CLAUDE.md"), fileCall(e, "edit_file", ".github/workflows/x.yml"), command("rm -rf src"), command("ls \u202e")} {
 		q := e.Decide(call).Question
 		if q == nil || q.SessionRule != "" || q.ProjectRule != "" {

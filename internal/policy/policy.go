@@ -36,6 +36,8 @@ func Modes() []string { return []string{string(Build), string(Plan), string(Acce
 type ToolInfo struct {
 	Name  string
 	Class tool.Class
+	// Fields are the names in its input, where they are known.
+	Fields []string
 }
 
 // Rule is one permission rule.
@@ -99,7 +101,7 @@ type Config struct {
 	Resolver Resolver
 	// SaveProjectRule keeps an allow rule that "always in this project" adds. Nil:
 	// that answer is not offered.
-	SaveProjectRule func(rule string) error
+	SaveProjectRule func(rule Rule) error
 }
 
 // Engine decides. Its methods may be called from several goroutines at once.
@@ -117,7 +119,6 @@ type Engine struct {
 	// secrets and steering are the sensitive and the protected names.
 	secrets  *protect.List
 	steering *protect.List
-	warnings []string
 	rows     []row
 	// walkLimit is maxWalk.
 	walkLimit int
@@ -155,7 +156,7 @@ func New(cfg Config) (*Engine, error) {
 	for _, name := range cfg.EnvNames {
 		e.env[name] = true
 	}
-	for _, t := range append([]ToolInfo{{"unsandboxed", tool.ClassCommand}, {"network", tool.ClassURL}}, cfg.Tools...) {
+	for _, t := range append([]ToolInfo{{Name: "unsandboxed", Class: tool.ClassCommand}, {Name: "network", Class: tool.ClassURL}}, cfg.Tools...) {
 		e.tools[t.Name] = t
 	}
 	for _, dir := range append([]string{cfg.Root}, cfg.Added...) {
@@ -211,35 +212,6 @@ func (e *Engine) SetMode(m Mode) error {
 
 // Mode is the mode that the next decision is made in.
 func (e *Engine) Mode() Mode { return *e.mode.Load() }
-
-// Warnings name rules that can never match, or cover more than it looks.
-func (e *Engine) Warnings() []string { return slices.Clone(e.warnings) }
-
-// ListedRule is a rule for people to read.
-type ListedRule struct {
-	Kind   string `json:"kind"` // allow, ask, deny
-	Rule   string `json:"rule"`
-	Source string `json:"source"`
-}
-
-// Rules lists the rules in force with their sources, the session's answers last.
-func (e *Engine) Rules() []ListedRule {
-	var out []ListedRule
-	for _, list := range [][]*rule{e.rules.deny, e.rules.ask, e.rules.allow} {
-		for _, r := range list {
-			out = append(out, ListedRule{string(r.kind), r.text, r.source})
-		}
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, r := range e.session {
-		out = append(out, ListedRule{string(r.kind), r.text, r.source})
-	}
-	for _, x := range e.exact {
-		out = append(out, ListedRule{string(allowRule), x.tool + "(" + x.text + ")", sessionSource})
-	}
-	return out
-}
 
 // BeginTurn forgets what was denied in the turn before.
 func (e *Engine) BeginTurn() {

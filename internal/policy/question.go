@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -114,7 +115,9 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 	}
 	q.SessionRule = strings.Join(s.sessionRules(), ", ")
 	if q.SessionRule != "" && d.Row == 13 {
-		q.ProjectRule = s.projectRule()
+		if r, ok := s.projectRule(); ok {
+			q.ProjectRule = r.shown()
+		}
 	}
 	if d.Row == 6 {
 		q.SessionRule = "" // an answer in row 10 could not reach this row
@@ -125,6 +128,9 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 func (s *situation) title() string {
 	switch s.class {
 	case tool.ClassCommand:
+		if s.wrote() {
+			return s.fileTitle()
+		}
 		title := "Run a command"
 		if s.plan.Effects.Background {
 			title += " in the background"
@@ -145,6 +151,11 @@ func (s *situation) title() string {
 		return "Use " + name + " of the server " + server
 	}
 	return "Use " + s.req.Tool
+}
+
+// wrote tells what a command that is over did to a file, which is asked about now.
+func (s *situation) wrote() bool {
+	return s.class == tool.ClassCommand && len(s.plan.Effects.Commands) == 0 && len(s.writes) > 0
 }
 
 func (s *situation) fileTitle() string {
@@ -175,7 +186,7 @@ func (s *situation) fileTitle() string {
 }
 
 func (s *situation) where() string {
-	if s.class != tool.ClassCommand {
+	if s.class != tool.ClassCommand || s.wrote() {
 		return ""
 	}
 	switch {
@@ -244,25 +255,50 @@ func (s *situation) folderRules() []string {
 	return rules
 }
 
+// shown is a rule as a person sees it before saying yes to it.
+func (r *Rule) shown() string {
+	if len(r.Files) == 0 {
+		return r.Text
+	}
+	names := slices.Sorted(maps.Keys(r.Files))
+	if len(names) == 1 {
+		return r.Text + ", while " + names[0] + " stays as it is"
+	}
+	return r.Text + ", while " + strings.Join(names, ", ") + " stay as they are"
+}
+
 // projectRule is the rule that "always in this project" keeps: only where one
-// rule says exactly what was asked, and would be enough next time.
-func (s *situation) projectRule() string {
+// rule says exactly what was asked, and would be enough next time. A rule for a
+// command that runs scripts of the project holds for them as they are now.
+func (s *situation) projectRule() (Rule, bool) {
 	if s.e.cfg.SaveProjectRule == nil && s.attended {
-		return ""
+		return Rule{}, false
 	}
 	if s.class != tool.ClassCommand {
 		if rules := s.sessionRules(); len(rules) == 1 {
-			return rules[0]
+			return Rule{Text: rules[0]}, true
 		}
-		return ""
+		return Rule{}, false
 	}
-	if len(s.scriptFiles()) > 0 {
-		return "" // a rule in settings would not notice a changed script
+	rules := s.commandRules()
+	if len(rules) != 1 {
+		return Rule{}, false
 	}
-	if rules := s.commandRules(); len(rules) == 1 {
-		return rules[0]
+	r := Rule{Text: rules[0]}
+	for _, p := range s.scriptFiles() {
+		sum, err := hashFile(p)
+		if err != nil {
+			return Rule{}, false // what cannot be read cannot be bound
+		}
+		if r.Files == nil {
+			r.Files = map[string]string{}
+		}
+		if rel, ok := below(p, s.e.root.real, s.e.cfg.FoldCase); ok {
+			p = rel
+		}
+		r.Files[p] = "sha256:" + sum
 	}
-	return ""
+	return r, true
 }
 
 // commandRules allow the simple commands that no rule covers, one each; none
@@ -274,7 +310,7 @@ func (s *situation) commandRules() []string {
 			if c.Via != nil || !s.outside && s.notReadOnly(script, c) == "" {
 				continue
 			}
-			if _, covered := s.coveredCommand(c); covered {
+			if _, covered := s.coveredCommand(script, c); covered {
 				continue
 			}
 			text, ok := shellscan.QuotePattern(c.Words)

@@ -37,6 +37,10 @@ type rule struct {
 	field   [2]string
 
 	files map[string]string
+
+	// pattern is what stands in the brackets, warnings what a person should know.
+	pattern  string
+	warnings []string
 }
 
 type ruleSet struct{ allow, ask, deny []*rule }
@@ -98,10 +102,11 @@ func (e *Engine) compileRule(text string, kind ruleKind, source string) (*rule, 
 	class, err := e.ruleTools(r, name)
 	if err != nil || !hasPattern {
 		if err == nil {
-			e.warnBare(r, class)
+			warnBare(r, class)
 		}
 		return r, err
 	}
+	r.pattern = pattern
 	return r, e.rulePattern(r, class, pattern)
 }
 
@@ -181,7 +186,7 @@ func (e *Engine) rulePattern(r *rule, class tool.Class, pattern string) error {
 			return err
 		}
 		r.command = p
-		e.warnCommand(r, never)
+		warnCommand(r, never)
 	case tool.ClassPath, tool.ClassRead:
 		g, err := compileGlob(pattern, e.cfg.Home, r.kind != allowRule, e.cfg.FoldCase)
 		if err != nil {
@@ -204,6 +209,7 @@ func (e *Engine) rulePattern(r *rule, class tool.Class, pattern string) error {
 			return errors.New("(field:value) counts in ask and deny only; an allow rule names the tool alone")
 		}
 		r.field = [2]string{field, value}
+		e.warnField(r)
 	default:
 		return errors.New("a pattern needs tools of one kind: commands, paths or hosts")
 	}

@@ -271,10 +271,78 @@ func TestListRules(t *testing.T) {
 	answer(t, e, command("foo | bar"), tool.AnswerSession)
 	answer(t, e, fileCall(e, "write_file", "src/a"), tool.AnswerSession)
 	want := []ListedRule{
-		{"deny", "bash(rm *)", "user"}, {"allow", "bash(make *)", "user"},
-		{"allow", "write_file(src/**)", "this session"}, {"allow", "bash(foo | bar)", "this session"},
+		{Kind: "deny", Rule: "bash(rm *)", Source: "user"},
+		{Kind: "allow", Rule: "bash(make *)", Source: "user", Findings: []string{"it covers more than it looks: with any arguments make runs other programs"}},
+		{Kind: "allow", Rule: "write_file(src/**)", Source: "this session"}, {Kind: "allow", Rule: "bash(foo | bar)", Source: "this session"},
 	}
 	if diff := cmp.Diff(want, e.Rules()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestFindings: what a person should know of a rule, in each of its kinds.
+func TestFindings(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  func(*Config)
+		rule string
+		want string // "" for none
+	}{
+		{"nothing", allowing("bash(go test ./...)"), "bash(go test ./...)", ""},
+		{"broad", allowing("bash(python *)"), "bash(python *)", "runs whatever program"},
+		{"dead", denying("bash(a && b)"), "bash(a && b)", "it can never match"},
+		{"of no field", denying("remember(knd:fact)"), "remember(knd:fact)", `it can never match: there is no field "knd"; there are kind, text`},
+		{"of a field", denying("remember(kind:fact)"), "remember(kind:fact)", ""},
+		{"of a server's field", denying("mcp__a__b(x:y)"), "mcp__a__b(x:y)", ""},
+		{"refused", configure(allowing("bash(x)"), denying("bash(x)")), "bash(x)", "it never counts: the deny rule bash(x) (user) comes before it"},
+		{"refused by the tool", configure(allowing("write_file(a/**)"), denying("@edit")), "write_file(a/**)", "the deny rule @edit (user)"},
+		{"asked", configure(allowing("bash(x)"), asking("bash")), "bash(x)", "the ask rule bash (user)"},
+		{"an ask rule refused", configure(asking("mcp__a__b"), denying("mcp__a")), "mcp__a__b", "the deny rule mcp__a (user)"},
+		{"refused in part", configure(allowing("bash(x *)"), denying("bash(x y)")), "bash(x *)", ""},
+		{"git as it is", allowing("bash(git diff *)"), "bash(git diff *)", "git diff then runs with the repository's own configuration"},
+		{"other git", allowing("bash(git commit *)"), "bash(git commit *)", ""},
+		{"secrets", allowing("read_file(.env.test)"), "read_file(.env.test)", "it opens a file that holds secrets"},
+		{"secrets below", allowing("@read(config/*.pem)"), "@read(config/*.pem)", "it opens a file that holds secrets"},
+		{"protected", allowing("@edit(AGENTS.md)"), "@edit(AGENTS.md)", "decides what other programs run"},
+		{"neither", allowing("@edit(**)"), "@edit(**)", ""},
+		{"changed script", func(c *Config) {
+			c.Rules = []RuleSource{{Source: "user", Allow: []Rule{{Text: "bash(sh f)", Files: map[string]string{"f": "sha256:" + strings.Repeat("0", 64)}}}}}
+		}, "bash(sh f)", "it does not count now: f changed"},
+	} {
+		e := newEngine(t, c.cfg)
+		found := false
+		for _, l := range e.Rules() {
+			if l.Rule != c.rule || found {
+				continue
+			}
+			if l.Kind == "deny" && c.name == "refused" {
+				continue
+			}
+			found = true
+			got := strings.Join(l.Findings, "\n")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("%s: %s: findings %q, want %q", c.name, c.rule, got, c.want)
+			}
+		}
+		if !found {
+			t.Errorf("%s: %s is not listed", c.name, c.rule)
+		}
+	}
+	// A script that an answer of the session is bound to.
+	e := newEngine(t, nil)
+	answer(t, e, command("sh f"), tool.AnswerSession)
+	if err := os.WriteFile(filepath.Join(e.root.given, "f"), []byte("other"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if l := e.Rules(); len(l) != 1 || len(l[0].Findings) != 1 {
+		t.Errorf("%+v", l)
+	}
+	team := newEngine(t, configure(forTeam, func(c *Config) { c.Team.RequireSandbox, c.Team.RequiredBy = true, "p" })).Rules()
+	want := []ListedRule{
+		{Kind: "team", Rule: "no command without a sandbox", Source: "p"}, {Kind: "team", Rule: "no command nc *", Source: "p"},
+		{Kind: "team", Rule: "no path secret/", Source: "p"}, {Kind: "team", Rule: "no host *.evil.example", Source: "p"},
+	}
+	if diff := cmp.Diff(want, team); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -13,11 +13,11 @@ import (
 // knownTools is what the tests take for the tools of a session.
 func knownTools() []ToolInfo {
 	return []ToolInfo{
-		{"read_file", tool.ClassRead}, {"list_dir", tool.ClassRead}, {"glob", tool.ClassRead}, {"grep", tool.ClassRead},
-		{"git_diff", tool.ClassRead}, {"process_manager", tool.ClassRead}, {"git_log", tool.ClassRead},
-		{"write_file", tool.ClassPath}, {"edit_file", tool.ClassPath}, {"delete_file", tool.ClassPath}, {"move_file", tool.ClassPath},
-		{"bash", tool.ClassCommand}, {"repl", tool.ClassCommand}, {"web_fetch", tool.ClassURL},
-		{"remember", tool.ClassInput}, {"web_search", tool.ClassInput}, {"todo_write", tool.ClassSession},
+		{Name: "read_file", Class: tool.ClassRead}, {Name: "list_dir", Class: tool.ClassRead}, {Name: "glob", Class: tool.ClassRead}, {Name: "grep", Class: tool.ClassRead},
+		{Name: "git_diff", Class: tool.ClassRead}, {Name: "process_manager", Class: tool.ClassRead}, {Name: "git_log", Class: tool.ClassRead},
+		{Name: "write_file", Class: tool.ClassPath}, {Name: "edit_file", Class: tool.ClassPath}, {Name: "delete_file", Class: tool.ClassPath}, {Name: "move_file", Class: tool.ClassPath},
+		{Name: "bash", Class: tool.ClassCommand}, {Name: "repl", Class: tool.ClassCommand}, {Name: "web_fetch", Class: tool.ClassURL},
+		{Name: "remember", Class: tool.ClassInput, Fields: []string{"kind", "text"}}, {Name: "web_search", Class: tool.ClassInput}, {Name: "todo_write", Class: tool.ClassSession},
 	}
 }
 

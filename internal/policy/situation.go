@@ -217,9 +217,9 @@ func (t *target) is(what func(string) bool) bool {
 }
 
 // coveredCommand finds an allow rule for a simple command.
-func (s *situation) coveredCommand(c *shellscan.Command) (*rule, bool) {
+func (s *situation) coveredCommand(script *shellscan.Script, c *shellscan.Command) (*rule, bool) {
 	for _, r := range s.allowRules() {
-		if !r.forTool(s.tool) || !s.e.filesHold(r) {
+		if !r.forTool(s.tool) || !s.boundTo(r, script, c) {
 			continue
 		}
 		if r.command != nil && r.command.Covers(c) || r.bare() && everyCommand().Covers(c) {
