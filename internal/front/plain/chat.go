@@ -222,6 +222,8 @@ func (c *chat) prompt() {
 		text = "… "
 	case c.o.Host.Mode() == tool.ModePlan:
 		text = "plan› "
+	case c.o.Host.Mode() == tool.ModeAcceptEdits: // edits are not asked for: it has to show
+		text = "accept_edits› "
 	}
 	c.screen.EndLine()
 	c.screen.Text(lines.Bold, text)

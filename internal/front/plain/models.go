@@ -112,11 +112,26 @@ func (c *chat) showModels(models []*llm.Info, match func(*llm.Info) bool) {
 		}
 		rows = append(rows, []string{fmt.Sprintf("%2d", i+1), oneLine(m.Spec), window(m), price(m), use})
 	}
-	for _, row := range table(rows) {
+	for _, row := range narrowed(rows, c.width()) {
 		c.screen.Line(lines.Normal, row)
 	}
 	if left > 0 {
 		c.say(fmt.Sprintf("… %d more; /models WORD lists those with the word in their name", left))
+	}
+}
+
+// narrowed is a table of models that fits a width: where a row would not stay a line,
+// prices are left out, and then windows.
+func narrowed(rows [][]string, limit int) []string {
+	const kept = 3 // number, name, mark
+	for {
+		out := table(rows)
+		if len(rows) == 0 || len(rows[0]) <= kept || !slices.ContainsFunc(out, func(row string) bool { return textColumns(row) > limit }) {
+			return out
+		}
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, len(row)-2, len(row)-1)
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package plain
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"garuda/internal/core"
 	"garuda/internal/llm"
 )
@@ -21,5 +23,25 @@ func TestModelInWords(t *testing.T) {
 	cheap := core.Price{Input: 0.075, Output: 0.3, Known: true}
 	if got, want := price(&llm.Info{Price: cheap}), "$0.075 in, $0.30 out"; got != want {
 		t.Errorf("price: %q, want %q", got, want)
+	}
+}
+
+// A row of the list stays one line in a narrow terminal, and says which model is in use.
+func TestNarrowedModels(t *testing.T) {
+	rows := func() [][]string {
+		return [][]string{
+			{" 1", "script/demo", "200k window", "$1.00 in, $5.00 out", "● in use"},
+			{" 2", "fake/local", "60 window", "free", ""},
+		}
+	}
+	for limit, want := range map[int][]string{
+		80: {"   1  script/demo  200k window  $1.00 in, $5.00 out  ● in use", "   2  fake/local   60 window    free"},
+		50: {"   1  script/demo  200k window  ● in use", "   2  fake/local   60 window"},
+		30: {"   1  script/demo  ● in use", "   2  fake/local"},
+		10: {"   1  script/demo  ● in use", "   2  fake/local"},
+	} {
+		if diff := cmp.Diff(want, narrowed(rows(), limit)); diff != "" {
+			t.Errorf("%d columns: %s", limit, diff)
+		}
 	}
 }

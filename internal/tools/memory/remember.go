@@ -46,7 +46,7 @@ func (r remember) Plan(_ context.Context, _ *tool.Env, input json.RawMessage) (*
 	if err := r.store.check(f); err != nil {
 		return nil, err
 	}
-	return &tool.Plan{Target: "[" + f.Kind + "] " + f.Text, Preview: "+" + f.String(), Input: f}, nil
+	return &tool.Plan{Target: "[" + f.Kind + "] " + f.Text, Input: f}, nil
 }
 
 // fits says what is wrong with a fact's text.

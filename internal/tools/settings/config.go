@@ -127,7 +127,7 @@ func (t configTool) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*
 	}
 	return &tool.Plan{
 		Target: c.key, Label: c.key + " = " + c.value, Each: true, Input: c,
-		Preview: fmt.Sprintf("%s\n%s: %s → %s", t.o.Shown, c.key, before, c.value),
+		Preview: fmt.Sprintf("%s → %s\nin %s", before, c.value, t.o.Shown),
 	}, nil
 }
 

@@ -105,7 +105,7 @@ func TestClasses(t *testing.T) {
 		t.Errorf("the class is %s", class)
 	}
 	plan, err := tools[0].Plan(t.Context(), nil, []byte(`{"key":"ui.vim","value":true}`))
-	if err != nil || plan.Class != "" || !plan.Each || plan.ReadOnly || plan.Preview != "~/.garuda/settings.json\nui.vim: false → true" || plan.Target != "ui.vim" {
+	if err != nil || plan.Class != "" || !plan.Each || plan.ReadOnly || plan.Preview != "false → true\nin ~/.garuda/settings.json" || plan.Target != "ui.vim" {
 		t.Errorf("%+v, %v", plan, err)
 	}
 	plan, err = tools[0].Plan(t.Context(), nil, []byte(`{"key":"ui"}`))

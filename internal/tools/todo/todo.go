@@ -73,7 +73,7 @@ func (write) Plan(_ context.Context, _ *tool.Env, raw json.RawMessage) (*tool.Pl
 			return nil, err
 		}
 	}
-	return &tool.Plan{Label: summary(todos), Input: todos}, nil
+	return &tool.Plan{Label: steps(len(todos)), Input: todos}, nil
 }
 
 // text is one line within the limit, with what is hidden made visible.
@@ -128,6 +128,14 @@ func warnings(todos []core.Todo) []string {
 		out = append(out, "no step is in progress, and work is left; mark the one you are at.")
 	}
 	return out
+}
+
+// steps is how long a list is.
+func steps(n int) string {
+	if n == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", n)
 }
 
 // summary is a list in a few words.
