@@ -30,6 +30,24 @@ const (
 	seedEnv    = "GARUDA_DIFF_SEED"
 )
 
+// sampleSize is how many scripts run, and which.
+func sampleSize(t *testing.T, usual int) (count int, seed uint64) {
+	t.Helper()
+	count, seed = usual, 1
+	var err error
+	if v := os.Getenv(scriptsEnv); v != "" {
+		if count, err = strconv.Atoi(v); err != nil {
+			t.Fatalf("%s: %v", scriptsEnv, err)
+		}
+	}
+	if v := os.Getenv(seedEnv); v != "" {
+		if seed, err = strconv.ParseUint(v, 10, 64); err != nil {
+			t.Fatalf("%s: %v", seedEnv, err)
+		}
+	}
+	return count, seed
+}
+
 // bench is a folder in which scripts run with nothing but stubs in PATH.
 type bench struct {
 	base, tools, root string
@@ -187,17 +205,7 @@ func TestDifferential(t *testing.T) {
 	if err != nil {
 		t.Skip("needs bash")
 	}
-	count, seed := 200, uint64(1)
-	if v := os.Getenv(scriptsEnv); v != "" {
-		if count, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("%s: %v", scriptsEnv, err)
-		}
-	}
-	if v := os.Getenv(seedEnv); v != "" {
-		if seed, err = strconv.ParseUint(v, 10, 64); err != nil {
-			t.Fatalf("%s: %v", seedEnv, err)
-		}
-	}
+	count, seed := sampleSize(t, 200)
 	const workers = 2
 	var wg sync.WaitGroup
 	var mu sync.Mutex
