@@ -171,19 +171,29 @@ func (r *placeRules) refuse(path, why string) error {
 	return fmt.Errorf("%s: %w: %s", path, ErrPlace, why)
 }
 
-// secretMasks hide the secret places that lie in something visible all the same: in
-// the project or an added folder, which may lie anywhere.
-func (r *placeRules) secretMasks(root string) []sandbox.Entry {
+// secretMasks hide the secret places that entries show all the same: in the project
+// or an added folder, which may lie anywhere.
+func (r *placeRules) secretMasks(root string, entries []sandbox.Entry) []sandbox.Entry {
 	var out []sandbox.Entry
 	for _, secret := range r.secrets {
-		if inside(secret, root) {
-			continue // the user works in it
+		if inside(secret, root) || !shows(entries, secret) {
+			continue // the user works in it, or it is not there
 		}
 		if info, err := os.Lstat(secret); err == nil && info.Mode()&fs.ModeSymlink == 0 {
 			out = append(out, sandbox.Entry{Path: secret, Access: sandbox.Masked, Folder: info.IsDir(), Why: "secrets"})
 		}
 	}
 	return out
+}
+
+// shows tells whether entries show what lies at a path of the machine.
+func shows(entries []sandbox.Entry, path string) bool {
+	for i := len(entries) - 1; i >= 0; i-- { // the deepest comes last
+		if inside(entries[i].Path, path) {
+			return entries[i].Source == "" && !entries[i].Missing
+		}
+	}
+	return false
 }
 
 func exists(path string) bool {

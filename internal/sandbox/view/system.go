@@ -23,6 +23,14 @@ func systemFolders() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib*", "/opt", "/nix", "/snap"}
 }
 
+// ofSystem tells what every command sees of the system.
+func ofSystem(path string) bool {
+	return slices.ContainsFunc(systemFolders(), func(top string) bool {
+		name, star := strings.CutSuffix(top, "*")
+		return inside(name, path) || star && strings.HasPrefix(path, name)
+	})
+}
+
 // system is what every command sees of the system: folders, and links such as /bin.
 func system() (entries []sandbox.Entry, links []sandbox.Link, err error) {
 	var paths []string
@@ -69,22 +77,19 @@ func etcNames() []string {
 		// Users, time, language, terminals, shells.
 		"passwd", "group", "localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "environment",
 		"machine-id", "os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "fedora-release",
-		"system-release", "arch-release", "terminfo", "inputrc", "profile", "bash.bashrc", "bashrc", "zsh", "shells", "login.defs",
-		"mtab", "magic", "magic.mime", "mime.types", "mailcap", "papersize", "skel",
+		"system-release", "arch-release", "inputrc", "profile", "bash.bashrc", "bashrc", "shells", "login.defs",
+		"magic", "magic.mime", "mime.types", "mailcap", "papersize",
 		// Names and addresses.
 		"hosts", "host.conf", "hostname", "nsswitch.conf", "resolv.conf", "gai.conf", "services", "protocols", "networks",
 		"ethertypes", "rpc", "netconfig",
 		// Certificates.
 		"ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "ssl/ct_log_list.cnf", "pki/tls/certs", "pki/tls/openssl.cnf",
-		"pki/tls/cert.pem", "pki/ca-trust", "pki/java", "ca-certificates", "ca-certificates.conf", "crypto-policies",
+		"pki/tls/cert.pem", "pki/ca-trust", "pki/java", "crypto-policies",
 		// The linker, and which program stands for a name.
-		"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ld.so.preload", "ld-musl-*", "alternatives",
+		"ld.so.cache", "ld.so.conf", "ld.so.preload", "ld-musl-*", "alternatives", "static",
 		// Toolchains and their libraries.
-		"java*", ".java", "jvm*", "maven", "gradle", "python*", "perl", "ruby*", "php", "lua", "nodejs", "npmrc", "pip.conf", "gitconfig",
-		"gitattributes", "go", "ghc", "R", "julia", "mono", "dotnet", "fonts", "ImageMagick*", "ghostscript", "vim", "nanorc",
-		"wgetrc", "man.conf", "manpath.config", "man_db.conf", "groff", "xdg", "gtk-2.0", "gtk-3.0", "gtk-4.0", "dconf", "X11/rgb.txt",
-		"X11/locale", "xml", "sgml", "texmf", "libpaper.d", "sensors3.conf", "gprofng.rc", "gdb", "valgrind", "nix", "static",
-		"postgresql-common", "dpkg", "apt/sources.list", "apt/sources.list.d", "apt/apt.conf.d", "OpenCL", "glvnd", "vulkan", "asound.conf",
+		"java*", "jvm*", "maven", "gradle", "python*", "perl", "ruby*", "php", "npmrc", "pip.conf", "gitconfig",
+		"gitattributes", "ghc", "R", "julia", "mono", "dotnet", "fonts", "ImageMagick*", "wgetrc", "texmf", "gprofng.rc",
 	}
 }
 
@@ -172,7 +177,7 @@ func copyEtc(etc, path, private string) error {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
 	switch rel {
-	case "/npmrc", "/pip.conf", "/gitconfig", "/environment", "/wgetrc", "/apt/sources.list":
+	case "/npmrc", "/pip.conf", "/gitconfig", "/environment", "/wgetrc":
 		data = withoutCredentials(data)
 	}
 	return os.WriteFile(to, data, 0o600)

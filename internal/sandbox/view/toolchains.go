@@ -117,7 +117,9 @@ func (b *Builder) addProgram(to []sandbox.Entry, f foundTool) []sandbox.Entry {
 	dir := filepath.Dir(f.real)
 	to = b.addTold(to, told{Path: dir}, f.program)
 	if filepath.Base(dir) == "bin" {
-		to = b.addTold(to, told{Path: filepath.Dir(dir)}, f.program)
+		if tree, err := b.rules.told(filepath.Dir(dir)); err == nil {
+			to = append(to, sandbox.Entry{Path: tree, Access: sandbox.ReadOnly, Why: f.program})
+		}
 	}
 	return to
 }
@@ -149,8 +151,9 @@ func (b *Builder) addUsual(to []sandbox.Entry, t tool) []sandbox.Entry {
 func (b *Builder) expand(path string) string {
 	if name, ok := strings.CutPrefix(path, "$"); ok {
 		name, rest, _ := strings.Cut(name, "/")
-		value, set := b.opt.Lookup(name)
-		if !set || !filepath.IsAbs(value) {
+		value, _ := b.opt.Lookup(name)
+		value, _, _ = strings.Cut(value, string(filepath.ListSeparator)) // of a GOPATH the first counts
+		if !filepath.IsAbs(value) {
 			value = b.expand(placeVariables()[name])
 		}
 		if value == "" {
@@ -187,9 +190,12 @@ func (b *Builder) addTold(to []sandbox.Entry, place told, why string) []sandbox.
 	if place.Settings {
 		return b.addSettings(to, place.Path, why)
 	}
+	if real := realPath(place.Path); inside(b.opt.Root, real) || !place.Write && ofSystem(real) {
+		return to // it is seen as what it lies in
+	}
 	real, err := b.rules.told(place.Path)
 	if err != nil {
-		if errors.Is(err, ErrPlace) && !inside(b.opt.Root, realPath(place.Path)) {
+		if errors.Is(err, ErrPlace) {
 			b.leave(place.Path, err.Error())
 		}
 		return to

@@ -8,7 +8,8 @@ import (
 // tool is a program whose files commands need. Paths begin with ~/ for the home
 // folder or with a variable that has a default, such as $CARGO_HOME.
 type tool struct {
-	// program is looked for on the PATH; "" means that what exists counts.
+	// program is looked for on the PATH; "" means that what exists counts, and that no
+	// cache is made.
 	program string
 	// args ask it for its places, and answer reads what it printed.
 	args   []string
@@ -30,10 +31,10 @@ type told struct {
 // counts without it. Commands get those that are set.
 func placeVariables() map[string]string {
 	return map[string]string{
-		"GOPATH": "~/go", "GOMODCACHE": "", "GOCACHE": "", "GOBIN": "", "GOROOT": "", "GOENV": "",
+		"GOPATH": "~/go", "GOMODCACHE": "$GOPATH/pkg/mod", "GOCACHE": "~/.cache/go-build", "GOBIN": "", "GOROOT": "", "GOENV": "",
 		"CARGO_HOME": "~/.cargo", "RUSTUP_HOME": "~/.rustup",
 		"JAVA_HOME": "", "GRADLE_USER_HOME": "~/.gradle", "MAVEN_HOME": "", "M2_HOME": "", "SDKMAN_DIR": "~/.sdkman",
-		"NVM_DIR": "~/.nvm", "npm_config_cache": "", "npm_config_prefix": "", "PNPM_HOME": "~/.local/share/pnpm", "VOLTA_HOME": "~/.volta",
+		"NVM_DIR": "~/.nvm", "npm_config_cache": "~/.npm", "npm_config_prefix": "", "PNPM_HOME": "~/.local/share/pnpm", "VOLTA_HOME": "~/.volta",
 		"BUN_INSTALL": "~/.bun", "DENO_DIR": "~/.cache/deno", "DENO_INSTALL": "~/.deno", "FNM_DIR": "~/.local/share/fnm", "COREPACK_HOME": "~/.cache/node/corepack",
 		"PYENV_ROOT": "~/.pyenv", "PIP_CACHE_DIR": "~/.cache/pip", "UV_CACHE_DIR": "~/.cache/uv", "VIRTUAL_ENV": "", "CONDA_PREFIX": "",
 		"POETRY_CACHE_DIR": "~/.cache/pypoetry", "PIPX_HOME": "~/.local/share/pipx",
@@ -48,16 +49,19 @@ func tools() []tool {
 	return []tool{
 		{
 			program: "go", args: []string{"env", "-json", "GOROOT", "GOPATH", "GOMODCACHE", "GOCACHE", "GOBIN", "GOENV"}, answer: goPlaces,
-			read: []string{"$GOBIN", "$GOROOT", "~/sdk"}, write: []string{"~/.cache/golangci-lint"},
+			read: []string{"$GOBIN", "$GOROOT", "$GOPATH/bin", "~/sdk"}, write: []string{"$GOMODCACHE", "$GOCACHE", "$GOPATH/pkg/sumdb"},
 		},
+		{program: "golangci-lint", write: []string{"~/.cache/golangci-lint"}},
 		{program: "git", settings: []string{"~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes"}},
 		{
 			program: "npm", args: []string{"config", "get", "cache", "prefix"}, answer: npmPlaces,
 			settings: []string{"~/.npmrc"}, read: []string{"$npm_config_prefix"}, write: []string{"$npm_config_cache"},
 		},
 		{program: "pnpm", write: []string{"$PNPM_HOME/store", "~/.cache/pnpm"}, read: []string{"$PNPM_HOME"}},
-		{program: "yarn", write: []string{"~/.cache/yarn", "~/.yarn/berry"}, settings: []string{"~/.yarnrc", "~/.yarnrc.yml"}},
-		{program: "node", write: []string{"$COREPACK_HOME", "~/.cache/node-gyp"}},
+		{program: "yarn", write: []string{"~/.cache/yarn"}, settings: []string{"~/.yarnrc", "~/.yarnrc.yml"}},
+		{program: "node"},
+		{program: "corepack", write: []string{"$COREPACK_HOME"}},
+		{program: "node-gyp", write: []string{"~/.cache/node-gyp"}},
 		{program: "bun", read: []string{"$BUN_INSTALL/bin"}, write: []string{"$BUN_INSTALL/install/cache"}},
 		{program: "deno", read: []string{"$DENO_INSTALL"}, write: []string{"$DENO_DIR"}},
 		{program: "npx", read: []string{"~/.cache/ms-playwright", "~/.cache/Cypress", "~/.cache/puppeteer"}},
@@ -74,12 +78,12 @@ func tools() []tool {
 		{program: "rustup", args: []string{"show", "home"}, answer: readLines, read: []string{"$RUSTUP_HOME"}},
 		{program: "rustc", args: []string{"--print", "sysroot"}, answer: readLines},
 		{
-			program: "cargo", read: []string{"$CARGO_HOME/bin", "$CARGO_HOME/env"}, write: []string{"$CARGO_HOME/registry", "$CARGO_HOME/git"},
+			program: "cargo", read: []string{"$CARGO_HOME/bin"}, write: []string{"$CARGO_HOME/registry", "$CARGO_HOME/git"},
 			settings: []string{"$CARGO_HOME/config.toml", "$CARGO_HOME/config"},
 		},
 		{program: "java", args: []string{"-XshowSettings:properties", "-version"}, answer: javaPlaces, read: []string{"$JAVA_HOME"}},
-		{program: "mvn", read: []string{"$MAVEN_HOME", "$M2_HOME"}, write: []string{"~/.m2/repository", "~/.m2/wrapper"}, settings: []string{"~/.m2/settings.xml", "~/.mavenrc"}},
-		{program: "gradle", write: []string{"$GRADLE_USER_HOME/caches", "$GRADLE_USER_HOME/wrapper"}, settings: []string{"$GRADLE_USER_HOME/gradle.properties"}},
+		{program: "mvn", read: []string{"$MAVEN_HOME", "$M2_HOME"}, write: []string{"~/.m2/repository"}, settings: []string{"~/.m2/settings.xml", "~/.mavenrc"}},
+		{program: "gradle", write: []string{"$GRADLE_USER_HOME/caches"}, settings: []string{"$GRADLE_USER_HOME/gradle.properties"}},
 		{program: "sbt", write: []string{"~/.ivy2/cache", "~/.cache/coursier", "~/.sbt/boot"}},
 		{program: "gem", args: []string{"env", "gempath"}, answer: readList, read: []string{"$GEM_HOME"}, write: []string{"~/.bundle/cache"}},
 		{program: "dotnet", read: []string{"$DOTNET_ROOT"}, write: []string{"$NUGET_PACKAGES", "~/.local/share/NuGet"}, settings: []string{"~/.nuget/NuGet/NuGet.Config"}},
@@ -91,18 +95,15 @@ func tools() []tool {
 		{program: "zig", write: []string{"~/.cache/zig"}},
 		{program: "bazel", write: []string{"~/.cache/bazel"}},
 		// A wrapper in the project (gradlew, mvnw) needs no program on the PATH.
-		{write: existing("$GRADLE_USER_HOME/caches", "$GRADLE_USER_HOME/wrapper", "~/.m2/repository", "~/.m2/wrapper")},
+		{write: []string{"~/.yarn/berry", "$GRADLE_USER_HOME/caches", "$GRADLE_USER_HOME/wrapper", "~/.m2/repository", "~/.m2/wrapper"}},
 		// Version managers are functions of the shell, or have programs nowhere else.
-		{read: existing(
+		{read: []string{
 			"$NVM_DIR", "$FNM_DIR", "$VOLTA_HOME", "$PYENV_ROOT", "$RBENV_ROOT", "$ASDF_DATA_DIR", "$MISE_DATA_DIR", "$SDKMAN_DIR",
 			"$RUSTUP_HOME", "$CARGO_HOME/bin", "$DOTNET_ROOT", "~/.local/bin", "~/bin", "~/.jenv", "~/.nodenv", "~/.goenv", "~/.juliaup",
 			"~/.opam", "~/miniconda3", "~/miniforge3", "~/mambaforge", "~/anaconda3", "~/.npm-global", "~/.npm-packages",
-		)},
+		}},
 	}
 }
-
-// existing marks that the places count only where they are there.
-func existing(paths ...string) []string { return paths }
 
 func goPlaces(out string) []told {
 	var env map[string]string

@@ -197,7 +197,7 @@ func (b *Builder) View(ctx context.Context, cmd *sandbox.Command) (*sandbox.View
 	if err != nil {
 		return nil, fmt.Errorf("tell what the command may see: %w", err)
 	}
-	if len(hidden) > 0 {
+	if hidden = append(hidden, b.rules.secretMasks(b.opt.Root, entries)...); len(hidden) > 0 {
 		entries = settle(append(entries, hidden...), b.opt.Root)
 	}
 	if err := b.session.makeRoom(entries); err != nil {
@@ -254,7 +254,7 @@ func (b *Builder) project(plan bool) ([]sandbox.Entry, error) {
 	if err := l.infos(); err != nil {
 		return nil, err
 	}
-	return append(l.entries, b.rules.secretMasks(b.opt.Root)...), nil
+	return l.entries, nil
 }
 
 // HostPath is where a path that a command names lies on the machine: what it calls
