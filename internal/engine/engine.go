@@ -30,7 +30,8 @@ type Journal interface {
 type Modes interface {
 	Mode() string
 	SetMode(mode string) error
-	// BeginTurn forgets what was counted and denied in the turn before.
+	// BeginTurn forgets what was counted and denied in the turn before. It is called
+	// for turns that a person began.
 	BeginTurn()
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -163,11 +164,15 @@ func (d *fakeDecider) Resolve(req *tool.DecisionRequest, _ *tool.Decision, a too
 	return &tool.Decision{Outcome: tool.Allow, By: "user", Grant: tool.NewGrant(req.CallID)}
 }
 
-type fakeModes struct{ mode string }
+type fakeModes struct {
+	mode string
+	// turns counts those that a person began.
+	turns atomic.Int32
+}
 
 func (m *fakeModes) Mode() string           { return m.mode }
 func (m *fakeModes) SetMode(s string) error { m.mode = s; return nil }
-func (m *fakeModes) BeginTurn()             {}
+func (m *fakeModes) BeginTurn()             { m.turns.Add(1) }
 
 // memoryJournal keeps records, and knows which of them are flushed.
 type memoryJournal struct {

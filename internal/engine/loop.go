@@ -45,7 +45,11 @@ func (a *actor) newTurn(p Prompt) *turnRun {
 
 func (t *turnRun) run(ctx context.Context) *TurnResult {
 	start := t.cfg.Clock.Now()
-	t.cfg.Modes.BeginTurn()
+	if len(t.prompt.notes) == 0 {
+		// A turn that the session began by itself is no word of the person: what was
+		// denied before it stays denied, however it came about.
+		t.cfg.Modes.BeginTurn()
+	}
 	t.result.Cost.Known = true // of nothing
 	if t.prompt.isEmpty() {
 		t.publish(TurnStarted{Message: &core.Message{Role: core.RoleUser}})

@@ -97,6 +97,10 @@ func TestNotesWakeAnIdleChat(t *testing.T) {
 		t.Errorf("%s%+v", diff, woken)
 	}
 	mustSend(t, sent[1].Messages)
+	// What was denied in the person's turn stays denied in the one that began by itself.
+	if modes, ok := b.s.cfg.Modes.(*fakeModes); !ok || modes.turns.Load() != 1 {
+		t.Errorf("%d turns count as the person's", modes.turns.Load())
+	}
 }
 
 // A note that came too late for a turn's last step begins the next turn.

@@ -347,7 +347,8 @@ func TestExplain(t *testing.T) {
 		"`rm ''`" + `. Do not try it by other means; go on without it, or ask the user","commands":[` +
 		`{"argv":["ls"],"assignments":["A=1"],"redirects":["\u003ex"],"known":true},` +
 		`{"argv":["sudo","rm","\"$y\""],"assignments":[],"redirects":[],"known":false},` +
-		`{"argv":["rm",""],"assignments":[],"redirects":[],"known":false}]}`
+		`{"argv":["rm",""],"assignments":[],"redirects":[],"known":false},` +
+		`{"argv":["rm","\"$y\""],"assignments":[],"redirects":[],"known":false}]}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
