@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"garuda/internal/sandbox"
@@ -65,8 +67,9 @@ func (s *System) requiredBy() string {
 // waited for it.
 func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sandbox.Executor, error) {
 	exec, state := choose.Executor(ctx, wrapped.Options{
-		Supervisor: s.procs, Network: network,
-		View: func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
+		Supervisor: s.procs, Network: network, Path: os.Getenv("PATH"), Root: s.workspace.Root(), Records: s.placeholders(),
+		Report: func(err error) { slog.Warn("running commands", "error", err) },
+		View:   func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
 	})
 	if exec == nil {
 		return nil, errors.New(strings.TrimSuffix(state.Sentence, "."))
@@ -81,6 +84,14 @@ func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sand
 		_ = s.view.Prepare(s.preparation)
 	})
 	return exec, nil
+}
+
+// placeholders is where it is kept what was made in projects only to be locked.
+func (s *System) placeholders() string {
+	if s.places.garuda == "" {
+		return ""
+	}
+	return filepath.Join(s.places.garuda, "placeholders")
 }
 
 // isolated reports whether commands run in a sandbox.

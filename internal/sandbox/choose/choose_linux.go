@@ -3,9 +3,24 @@ package choose
 import (
 	"os"
 	"strings"
+
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/linux"
+	"garuda/internal/sandbox/wrapped"
 )
 
-func kinds() []kind { return nil }
+// kinds are those of Linux, the best first.
+func kinds() []kind {
+	return []kind{{
+		name: "linux", means: "namespaces of their own",
+		make: func(o wrapped.Options) (sandbox.Executor, error) {
+			return linux.New(linux.Options{
+				Supervisor: o.Supervisor, View: o.View, Network: o.Network, Path: o.Path, Root: o.Root, Records: o.Records, Report: o.Report,
+			})
+		},
+		mend: func(error) string { return readFacts().namespaces() },
+	}}
+}
 
 // facts reads what this machine says; what it does not say is not so.
 func readFacts() facts {

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
@@ -21,6 +23,14 @@ type Options struct {
 	View sandbox.Viewer
 	// Network is the way out; nil when there is none.
 	Network sandbox.Network
+	// Path is Garuda's own PATH, where bash is looked for besides its usual places, but
+	// not inside Root, the project.
+	Path, Root string
+	// Records is the folder that keeps what was made in the project only to be locked;
+	// "" keeps nothing, and then a killed Garuda may leave it.
+	Records string
+	// Report is told of trouble that fails no command. May be nil.
+	Report func(error)
 }
 
 // Executor is sandbox.Executor with the isolation of the system.
@@ -91,4 +101,18 @@ func (o *Options) ViewOf(ctx context.Context, cmd *sandbox.Command) (*sandbox.Vi
 		return nil, fmt.Errorf("say what it may see and change: %w", err)
 	}
 	return v, nil
+}
+
+// MergeEnv is env with the variables in add, which win.
+func MergeEnv(env, add []string) []string {
+	named := map[string]bool{}
+	for _, v := range add {
+		name, _, _ := strings.Cut(v, "=")
+		named[name] = true
+	}
+	out := slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return named[name]
+	})
+	return append(out, add...)
 }
