@@ -15,7 +15,8 @@ type Network interface {
 // Passage serves one command. It ends with it.
 type Passage interface {
 	// Env are the variables that lead programs to the listeners, with the token
-	// that this command alone knows.
+	// that this command alone knows. Once served they name the addresses at which
+	// the listeners really were opened.
 	Env() []string
 	// Listeners are what is to be opened in the command's own network namespace.
 	Listeners() []Listener

@@ -10,7 +10,10 @@ import (
 // cases, Node's switch to read them, and properties for Java, which reads none.
 // The token is in them, so they are for this command's environment alone.
 func (p *passage) Env() []string {
-	address := (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: "127.0.0.1:" + strconv.Itoa(p.port)}).String()
+	p.mu.Lock()
+	port := strconv.Itoa(p.port)
+	p.mu.Unlock()
+	address := (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: "127.0.0.1:" + port}).String()
 	const direct = "localhost,127.0.0.1,::1"
 	var env []string
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
@@ -18,7 +21,7 @@ func (p *passage) Env() []string {
 	}
 	env = append(env, "NO_PROXY="+direct, "no_proxy="+direct, "NODE_USE_ENV_PROXY=1")
 	for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS"} {
-		env = append(env, name+"="+p.javaOptions(name))
+		env = append(env, name+"="+p.javaOptions(name, port))
 	}
 	return env
 }
@@ -27,7 +30,7 @@ func (p *passage) Env() []string {
 // after it the properties of the proxy. Basic authentication for tunnels is off
 // in Java unless it is said; and Maven's own transport has to be told to read
 // properties at all.
-func (p *passage) javaOptions(name string) string {
+func (p *passage) javaOptions(name, port string) string {
 	var options []string
 	for _, entry := range p.net.opt.Env {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok && value != "" {
@@ -36,7 +39,7 @@ func (p *passage) javaOptions(name string) string {
 	}
 	for _, scheme := range []string{"http", "https"} {
 		options = append(options,
-			"-D"+scheme+".proxyHost=127.0.0.1", "-D"+scheme+".proxyPort="+strconv.Itoa(p.port),
+			"-D"+scheme+".proxyHost=127.0.0.1", "-D"+scheme+".proxyPort="+port,
 			"-D"+scheme+".proxyUser="+user, "-D"+scheme+".proxyPassword="+p.token)
 	}
 	options = append(options,

@@ -53,10 +53,6 @@ type Options struct {
 	// Env is the environment that commands get otherwise; its MAVEN_OPTS and
 	// GRADLE_OPTS are kept. May be nil.
 	Env []string
-	// SharedLoopback says that commands have no network namespace of their own
-	// (macOS): the proxy listens on the machine's loopback, at a port that the
-	// system chooses, and there is neither a DNS stub nor forwarding.
-	SharedLoopback bool
 	// Guard connects; nil is one with the machine's resolver.
 	Guard *netguard.Guard
 	// Clock is core.SystemClock when nil, Log discards when nil.
@@ -180,15 +176,6 @@ func (n *Network) Begin(ctx context.Context, call string) (sandbox.Passage, erro
 		net: n, call: call, ctx: ctx, cancel: cancel, token: rand.Text(), port: n.freePort(),
 		slots: make(chan struct{}, maxConnections), open: map[closer]struct{}{}, questions: map[string]*question{},
 		told: map[string]bool{},
-	}
-	if n.opt.SharedLoopback {
-		ln, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
-		if err != nil {
-			cancel()
-			return nil, fmt.Errorf("open the network's proxy: %w", err)
-		}
-		p.shared = ln.(*net.TCPListener)
-		p.port = ln.Addr().(*net.TCPAddr).Port
 	}
 	p.plain = newPlainServer(p)
 	return p, nil

@@ -21,15 +21,14 @@ type passage struct {
 	ctx    context.Context //nolint:containedctx // the passage is what it bounds
 	cancel context.CancelFunc
 	token  string
-	port   int
-	// shared is the proxy's listener where commands have no namespace of their own.
-	shared *net.TCPListener
 	plain  *plainServer
 	// slots bounds the connections at once.
 	slots chan struct{}
 	work  sync.WaitGroup
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// port is the proxy's: the one to be opened, and then the one that was.
+	port   int
 	served bool
 	closed bool
 	open   map[closer]struct{}
@@ -43,17 +42,12 @@ type passage struct {
 // closer is a connection or listener that ends with the passage.
 type closer interface{ Close() error }
 
-// Listeners are the proxy, the DNS stub and the forwarded ports. With a shared
-// loopback it is the proxy alone, and it is open already.
+// Listeners are the proxy, the DNS stub and the forwarded ports.
 func (p *passage) Listeners() []sandbox.Listener {
 	tcp := func(port int) sandbox.Listener {
 		return sandbox.Listener{Network: "tcp4", Address: "127.0.0.1:" + strconv.Itoa(port)}
 	}
-	out := []sandbox.Listener{tcp(p.port)}
-	if p.shared != nil {
-		return out
-	}
-	out = append(out, sandbox.Listener{Network: "udp4", Address: "127.0.0.1:53"})
+	out := []sandbox.Listener{tcp(p.net.freePort()), {Network: "udp4", Address: "127.0.0.1:53"}}
 	for _, port := range p.forwarded() {
 		out = append(out, tcp(port))
 	}
@@ -65,26 +59,19 @@ func (p *passage) forwarded() []int {
 	return slices.Compact(slices.Sorted(slices.Values(p.net.opt.LocalhostPorts)))
 }
 
-// Serve answers on the listeners. With a shared loopback there are no files.
+// Serve answers on the listeners. Where they could not be opened at the addresses
+// that were asked for, Env says from now on where the proxy is.
 func (p *passage) Serve(files []*os.File) error {
 	defer func() {
 		for _, f := range files {
 			f.Close()
 		}
 	}()
-	want := len(p.Listeners())
-	if p.shared != nil {
-		want = 0
-	}
-	if len(files) != want {
+	if want := len(p.Listeners()); len(files) != want {
 		return fmt.Errorf("serve the network: %d listeners are open, not %d", len(files), want)
 	}
 	if !p.begin() {
 		return errors.New("serve the network: the passage is over, or served already")
-	}
-	if p.shared != nil {
-		p.listen(p.shared, p.serveProxy)
-		return nil
 	}
 	for i, l := range p.Listeners() {
 		if err := p.take(i, l, files[i]); err != nil {
@@ -118,6 +105,9 @@ func (p *passage) take(i int, l sandbox.Listener, file *os.File) error {
 		return errors.New("it is no TCP listener")
 	}
 	if i == 0 {
+		p.mu.Lock()
+		p.port = tcp.Addr().(*net.TCPAddr).Port
+		p.mu.Unlock()
 		p.listen(tcp, p.serveProxy)
 		return nil
 	}
@@ -134,9 +124,6 @@ func (p *passage) begin() bool {
 		return false
 	}
 	p.served = true
-	if p.shared != nil {
-		p.open[p.shared] = struct{}{}
-	}
 	p.work.Go(p.plain.serve)
 	// The end of the command's context is the end of the passage.
 	p.work.Go(func() {
@@ -226,9 +213,6 @@ func (p *passage) end() {
 // Close ends the passage, waits for what it ran, and returns the refused hosts.
 func (p *passage) Close() []string {
 	p.end()
-	if p.shared != nil {
-		p.shared.Close() // where it was never served
-	}
 	p.work.Wait()
 	p.plain.close()
 	p.judging.Lock()

@@ -77,13 +77,6 @@ func begin(t testing.TB, n *Network) *way {
 			w.forwards = append(w.forwards, address)
 		}
 	}
-	if n.opt.SharedLoopback {
-		w.proxy = p.Listeners()[0].Address
-		for _, f := range files {
-			f.Close()
-		}
-		files = nil
-	}
 	if err := p.Serve(files); err != nil {
 		t.Fatal(err)
 	}
