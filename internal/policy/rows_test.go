@@ -93,7 +93,9 @@ func unattendedSession(c *Config) { c.Attended = false }
 func configure(changes ...func(*Config)) func(*Config) {
 	return func(c *Config) {
 		for _, change := range changes {
-			change(c)
+			if change != nil {
+				change(c)
+			}
 		}
 	}
 }
