@@ -50,7 +50,11 @@ func newSession(opt *Options) (_ *session, err error) {
 	if parent == "" {
 		parent = sessionsParent(opt.GarudaHome)
 	}
-	folder, err := state.MakePath(parent)
+	real := realPath(parent)
+	if inside(opt.Root, real) {
+		return nil, fmt.Errorf("%s lies in the project", real)
+	}
+	folder, err := state.MakePath(real)
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +64,6 @@ func newSession(opt *Options) (_ *session, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, guard.Close()) }()
-	real, err := filepath.EvalSymlinks(parent)
-	if err != nil {
-		return nil, err
-	}
-	if inside(opt.Root, real) {
-		return nil, fmt.Errorf("%s lies in the project", real)
-	}
 	dir, err := os.MkdirTemp(real, sessionPrefix)
 	if err != nil {
 		return nil, err
