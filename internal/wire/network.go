@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"log/slog"
-	"runtime"
 
 	"garuda/internal/sandbox/netproxy"
 )
@@ -19,7 +18,7 @@ func (s *System) newNetwork() (*netproxy.Network, error) {
 		Allow: s.settings.Network.Allow, Blocked: blocked, Ports: s.settings.Network.Ports,
 		LocalhostPorts: s.settings.Sandbox.AllowLocalhostPorts,
 		Decide:         s.decideHost, Observe: s.noteHost, Env: s.env,
-		SharedLoopback: runtime.GOOS == "darwin", Clock: s.clock, Log: slog.Default(),
+		Clock: s.clock, Log: slog.Default(),
 	})
 	if err != nil {
 		return nil, &SettingsError{Err: err}
