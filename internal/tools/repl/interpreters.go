@@ -97,8 +97,20 @@ const bashLaunch = `exec 4>&1 2>&1; exec "$BASH" --norc --noprofile -s`
 
 // bashAsk is a call as a piece of script. No loop stands around it, so that a break
 // in the code has none to end.
+//
+// The code may define functions with the names of anything, eval and builtin too. In
+// bash's POSIX mode the special builtins, which eval, exec, export and unset are, come before
+// functions, and an assignment is enough to enter it. As it changes other options of
+// the shell, that is done in shells of their own; in this one only where there is a
+// function eval, and the mode is left before the code runs.
 func bashAsk(token, code string) string {
-	return "eval " + quoted(code) + " </dev/null >&4 2>&4 4>&-\nbuiltin printf '\\0%s %d\\0' " + token + " \"$?\" >&4\n"
+	shadowed := "[[ ! -o posix ]] && ( POSIXLY_CORRECT=1; \\export -f eval ) 2>/dev/null" // it fails where there is none
+	mode := "if " + shadowed + "; then POSIXLY_CORRECT=" + token + "; fi\n"
+	leave := "[[ ${POSIXLY_CORRECT-} != " + token + " ]] || \\unset -v POSIXLY_CORRECT\n"
+	run := "\\eval " + quoted(leave+code) + " </dev/null >&4 2>&4 4>&-\n"
+	format := `'\0%s %d\0' ` + token + ` "$POSIXLY_CORRECT" >&4`
+	return mode + run + "( POSIXLY_CORRECT=$?; if [[ -x /usr/bin/printf ]]; then \\exec /usr/bin/printf " + format +
+		"; fi; \\unset -f builtin; \\builtin printf " + format + " ) 2>/dev/null\n"
 }
 
 // quoted is a text as one word of bash.

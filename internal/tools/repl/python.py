@@ -2,6 +2,11 @@ import sys
 # What the project has lying around must not stand in for the driver's modules.
 sys.path[:] = [p for p in sys.path if p]
 import ast, builtins, linecache, os, traceback, types
+# The driver keeps its own copies of what it uses: the code may replace the originals.
+globals().update({k: v for k, v in vars(builtins).items() if not k.startswith('__')})
+os = types.SimpleNamespace(**vars(os))
+ast = types.SimpleNamespace(**vars(ast))
+traceback = types.SimpleNamespace(**vars(traceback))
 sys.path.insert(0, '')
 
 
@@ -35,19 +40,25 @@ def drive():
         if null > 2:
             os.close(null)
         for name, fd in (('stdout', 1), ('stderr', 2)):
-            stream = getattr(sys, name, None)
-            if getattr(stream, 'closed', True):
-                stream = open(fd, 'w', buffering=1, closefd=False)
-                setattr(sys, name, stream)
-            if hasattr(stream, 'reconfigure'):
-                stream.reconfigure(encoding='utf-8', errors='backslashreplace', line_buffering=True)
-        if getattr(sys.stdin, 'closed', True):
+            try:
+                stream = getattr(sys, name)
+                if stream.closed:
+                    raise ValueError
+                if hasattr(stream, 'reconfigure'):
+                    stream.reconfigure(encoding='utf-8', errors='backslashreplace', line_buffering=True)
+            except BaseException:
+                setattr(sys, name, open(fd, 'w', buffering=1, encoding='utf-8', errors='backslashreplace', closefd=False))
+        try:
+            usable = not sys.stdin.closed
+        except BaseException:
+            usable = False
+        if not usable:
             sys.stdin = open(0, closefd=False)
 
     def run(code, name):
         source = code.decode()
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        tree, last = ast.parse(source, name), None
+        tree, last = compile(source, name, 'exec', ast.PyCF_ONLY_AST, dont_inherit=True), None
         if tree.body and isinstance(tree.body[-1], ast.Expr):
             last = ast.Expression(tree.body.pop().value)
         exec(compile(tree, name, 'exec', dont_inherit=True), main.__dict__)
@@ -58,10 +69,10 @@ def drive():
                 print(repr(value))
 
     def flush():
-        for stream in (sys.stdout, sys.stderr):
+        for name in ('stdout', 'stderr'):
             try:
-                stream.flush()
-            except Exception:
+                getattr(sys, name).flush()
+            except BaseException:
                 pass
 
     number = 0
@@ -82,7 +93,10 @@ def drive():
                     at = at.tb_next
                 traceback.print_exception(type(error), error, at)
             except BaseException:
-                print('an error that cannot be shown: ' + type(error).__name__, file=sys.stderr)
+                try:
+                    print('an error that cannot be shown: ' + type(error).__name__, file=sys.stderr)
+                except BaseException:
+                    pass
         if os.getpid() != me:  # a fork of the code's
             flush()
             os._exit(0)

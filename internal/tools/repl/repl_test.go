@@ -220,6 +220,52 @@ func TestBash(t *testing.T) {
 	}
 }
 
+// Code that replaces what the driver uses does not keep it from answering, and the
+// next code from running.
+func TestShadowed(t *testing.T) {
+	for _, tc := range []struct {
+		language, program string
+		steps             []step
+	}{
+		{"bash", "bash", []step{
+			{"builtin() { echo no; }; printf() { echo no; }; false", "Exit code: 1\n(no output)"},
+			{"printf", "Exit code: 0\n" + printed("no")},
+			{"command() { :; }; exec() { :; }; unset() { :; }; declare() { :; }; readonly -f builtin", "Exit code: 0\n(no output)"},
+			{"eval() { echo no; }; readonly -f eval; exit() { :; }; export() { :; }", "Exit code: 0\n(no output)"},
+			{"echo there; builtin; false", "Exit code: 1\n" + printed("there\nno")},
+			{"[[ -o posix ]] || echo ${POSIXLY_CORRECT-none}", "Exit code: 0\n" + printed("none")},
+			{"enable -n printf echo; PATH=; alias builtin=no eval=no; shopt -s expand_aliases", "Exit code: 0\n(no output)"},
+			{"set -o posix; x=1", "Exit code: 0\n(no output)"},
+			{"[[ -o posix ]]", "Exit code: 0\n(no output)"},
+		}},
+		{"bash", "bash", []step{
+			{"shopt -s expand_aliases; shopt -u inherit_errexit", "Exit code: 0\n(no output)"},
+			{"shopt expand_aliases inherit_errexit sourcepath", "Exit code: 1\n…expand_aliases…on…inherit_errexit…off…"},
+		}},
+		{"python", "python3", []step{
+			{"import os, sys, ast, traceback, builtins\nos.read = os.write = os.dup2 = os.getpid = ast.parse = None", "(no output)"},
+			{"traceback.print_exception = None\nfor n in 'print repr compile exec eval getattr hasattr isinstance bytes bytearray open type'.split(): setattr(builtins, n, None)", "(no output)"},
+			{"1 + 1", printed("2")},
+			{"sys.stdout = sys.stderr = 5; sys.stdin = None", "(no output)"},
+			{"2 + 2", printed("4")},
+			{"1 / 0", "…"},
+			{"3 + 3", printed("6")},
+		}},
+		{"node", "node", []step{
+			{"const fs = require('fs'), util = require('util'), vm = require('vm'); fs.writeSync = util.inspect = vm.Script = null; 0", printed("0")},
+			{"const said = []; process.stdout.write = s => { said.push(s); }; Buffer.from = Buffer.concat = null; JSON.stringify = null; undefined", "(no output)"},
+			{"globalThis.Promise = globalThis.Buffer = globalThis.Object = null; undefined", "(no output)"},
+			{"1 + 1", "(no output)"},
+			{"delete process.stdout.write; said.join('')", printed("'2\\n'")},
+		}},
+	} {
+		t.Run(tc.language, func(t *testing.T) {
+			needs(t, tc.program)
+			newBench(t).steps(tc.language, tc.steps)
+		})
+	}
+}
+
 // What the code leaves running goes on, and what it prints is shown with the next
 // call; an interpreter that ends between calls is replaced, and that is said.
 func TestBetweenCalls(t *testing.T) {
@@ -304,7 +350,7 @@ func TestGivenUp(t *testing.T) {
 		"a flood":       {"bash", "trap '' TERM; while :; do echo flood; done", "bash"},
 		"silence":       {"python", "import time\ntime.sleep(1000)", "python3"},
 		"a busy loop":   {"node", "for (;;) {}", "node"},
-		"no answer":     {"bash", "builtin() { :; }", "bash"},
+		"no answer":     {"bash", "set -n", "bash"},
 		"a closed door": {"node", "await new Promise(() => {})", "node"},
 	} {
 		t.Run(name, func(t *testing.T) {
