@@ -65,7 +65,7 @@ func (d *decoy) repository(dir string) {
 	d.file(filepath.Join(dir, "config"), "[core]\n\tbare = false\n")
 	d.folder(filepath.Join(dir, "objects"))
 	d.folder(filepath.Join(dir, "refs"))
-	d.folder(filepath.Join(dir, "hooks"))
+	d.file(filepath.Join(dir, "hooks", "commit-msg.sample"), "")
 	d.file(filepath.Join(dir, "info", "exclude"), "# mine\n*.swp")
 }
 

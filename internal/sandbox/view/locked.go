@@ -3,6 +3,7 @@ package view
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"garuda/internal/protect"
 	"garuda/internal/sandbox"
+	"garuda/internal/userfile"
 )
 
 // ErrLink is in the error of a locked path on which a link stands: a command could
@@ -39,7 +41,7 @@ func (l *locker) lock(dir, rel string, folder, placeholder bool, why string) err
 	if err != nil {
 		return err
 	}
-	if there {
+	if there && (!placeholder || !l.b.mayBePlaceholder(path)) {
 		l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Why: why})
 		return nil
 	}
@@ -52,6 +54,26 @@ func (l *locker) lock(dir, rel string, folder, placeholder bool, why string) err
 	l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Missing: true, Folder: folder, Why: why})
 	l.hide[dir] = append(l.hide[dir], filepath.ToSlash(path[len(dir)+1:]))
 	return nil
+}
+
+// mayBePlaceholder tells of something empty that another command, which still runs,
+// may have there to lock the place. It counts as missing: the executor knows which it
+// is, and keeps a placeholder for as long as any command needs it.
+func (b *Builder) mayBePlaceholder(path string) bool {
+	if b.opt.InPlace {
+		return false
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|userfile.NonBlocking, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.IsDir() {
+		return err == nil && info.Mode().IsRegular() && info.Size() == 0
+	}
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // plain tells whether a path below dir exists, and fails where a link stands on it.

@@ -21,6 +21,7 @@ func TestLocked(t *testing.T) {
 	d.file(filepath.Join(git, "config"), "[core]\n\thooksPath = tools/hooks\n[include]\n\tpath = ../.gitshared\n[includeIf \"onbranch:x\"]\n\tpath = ../conf/x\n[include]\n\tpath = ~/x\n")
 	d.file(filepath.Join(d.root, ".vscode", "settings.json"), "{}")
 	d.file(filepath.Join(d.root, ".bashrc"), "")
+	d.folder(filepath.Join(d.root, ".cursor")) // as another command's placeholder is
 	d.file(filepath.Join(d.root, "tools", "hooks", "pre-commit"), "")
 	b := d.builder()
 	v := viewOf(t, b, &sandbox.Command{})
@@ -29,7 +30,7 @@ func TestLocked(t *testing.T) {
 		".git/config": "locked", ".git/hooks/pre-commit": "locked", ".git/info/exclude": "locked", ".git/config.worktree": "placeholder",
 		".git/modules/lib/deep/config": "locked", ".git/modules/lib/deep/hooks": "locked", ".git/modules/lib/deep/index": "write",
 		".git/modules/lib/deep/modules/inner/hooks": "locked", ".git/modules/lib/deep/modules/inner/config": "locked",
-		".garuda/settings.json": "placeholder", ".mcp.json": "placeholder", ".claude/x": "placeholder", ".husky/pre-commit": "placeholder",
+		".garuda/settings.json": "placeholder", ".mcp.json": "placeholder", ".claude/x": "placeholder", ".husky/pre-commit": "placeholder", ".cursor": "placeholder",
 		".vscode/settings.json": "locked", ".bashrc": "locked", ".zshrc": "write",
 		"tools/hooks/pre-commit": "locked", "tools/other": "write", ".gitshared": "placeholder", "conf/x": "placeholder", "conf": "placeholder",
 	}

@@ -34,7 +34,7 @@ func (l *locker) repository(top string, placeholders bool) error {
 		return err
 	}
 	switch {
-	case !there:
+	case !there || l.b.mayBePlaceholder(dot):
 		if isGitFolder(top) { // a bare one
 			return l.gitFolder(top, top)
 		}
@@ -118,7 +118,7 @@ func (l *locker) gitFolder(dir, top string) error {
 	if err != nil {
 		return err
 	}
-	l.info = append(l.info, gitInfo{path: info, missing: !there, top: top})
+	l.info = append(l.info, gitInfo{path: info, missing: !there || l.b.mayBePlaceholder(info), top: top})
 	return l.named(dir, top)
 }
 
