@@ -137,6 +137,11 @@ func (f *trustedFile) load(s *Settings) ([]Notice, error) {
 	if err != nil {
 		return nil, unreadable(f.source, err)
 	}
+	if !f.required { // one that was named is taken as it is
+		if err := ownFile(file); err != nil {
+			return nil, errors.Join(&Error{Source: f.source, Message: err.Error(), Err: err}, file.Close())
+		}
+	}
 	text, err := readAll(file, f.source)
 	if err != nil {
 		return nil, err

@@ -90,10 +90,11 @@ func (t *Team) read(path, shown string, owned func(*os.File) error) error {
 	if err != nil {
 		return unreadable(source, err)
 	}
-	if owned != nil {
-		if err := owned(file); err != nil {
-			return errors.Join(&Error{Source: source, Message: err.Error(), Err: err}, file.Close())
-		}
+	if owned == nil {
+		owned = ownFile
+	}
+	if err := owned(file); err != nil {
+		return errors.Join(&Error{Source: source, Message: err.Error(), Err: err}, file.Close())
 	}
 	text, err := readAll(file, source)
 	if err != nil {
@@ -189,6 +190,11 @@ func (d *document) teamAudit(t *Team) func(*hujson.Value) error {
 			"checkpoint": into(d, &t.Audit.Checkpoint, boolean()),
 		})
 	}
+}
+
+// errNotOwn says why a file in the user's home does not count as theirs.
+func errNotOwn(why string) error {
+	return fmt.Errorf("%s, so what it says may not be yours; see what stands in it, then take it over (chown, chmod o-w)", why)
 }
 
 // errOpenToOthers says why a managed file does not count as one.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -238,5 +239,41 @@ func TestALinkThatLeadsNowhere(t *testing.T) {
 	}
 	if _, _, err := Load(p.options()); err != nil {
 		t.Errorf("without any settings: %v", err)
+	}
+}
+
+// TestFilesThatOthersMayWrite: settings, pins and the policy in the user's home count
+// only while nobody else could have written them.
+func TestFilesThatOthersMayWrite(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing there")
+	}
+	for name, text := range map[string]string{"settings.json": `{"mode": "plan"}`, "trust.json": `{"v": 1}`, "policy.json": `{"disableYolo": true}`} {
+		p := newPlace(t)
+		path := filepath.Join(p.home, name)
+		load := func() error {
+			_, _, settings := Load(p.options())
+			_, trust := ReadTrust(p.home)
+			_, _, team := LoadTeam(TeamOptions{Home: p.home, Managed: filepath.Join(p.home, "none")})
+			return errors.Join(settings, trust, team)
+		}
+		p.write(path, text)
+		for mode, refused := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o664: false, 0o666: true, 0o602: true} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			if err := load(); (err != nil) != refused || refused && !strings.Contains(err.Error(), "everybody may write it") {
+				t.Errorf("%s with mode %o: %v", name, mode, err)
+			}
+		}
+		if os.Geteuid() != 0 {
+			continue
+		}
+		if err := errors.Join(os.Chmod(path, 0o600), os.Chown(path, 12345, 12345)); err != nil {
+			t.Fatal(err)
+		}
+		if err := load(); err != nil { // root takes files from anybody's home
+			t.Errorf("%s of another user: %v", name, err)
+		}
 	}
 }

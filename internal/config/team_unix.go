@@ -21,3 +21,21 @@ func ownedByRoot(file *os.File) error {
 	}
 	return nil
 }
+
+// ownFile refuses a file in the user's home that somebody else could have written:
+// one that everybody may write, or that belongs to another user. Root may take its
+// files from anybody's home.
+func ownFile(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	me := os.Geteuid()
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && me != 0 && st.Uid != 0 && int(st.Uid) != me {
+		return errNotOwn("it belongs to another user")
+	}
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o002 != 0 {
+		return errNotOwn("everybody may write it")
+	}
+	return nil
+}

@@ -69,7 +69,7 @@ func ReadTrust(home string) (*Trust, error) {
 	if !filepath.IsAbs(home) {
 		return &Trust{}, nil
 	}
-	text, err := userfile.Read(t.path, maxFile)
+	text, err := readOwn(t.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return t, nil
@@ -81,6 +81,18 @@ func ReadTrust(home string) (*Trust, error) {
 		return nil, &Error{Source: Source{Kind: User, Name: t.path}, Message: err.Error(), Err: err}
 	}
 	return t, nil
+}
+
+// readOwn reads a file that only the user may write.
+func readOwn(path string) ([]byte, error) {
+	file, err := userfile.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := ownFile(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return userfile.ReadAll(file, maxFile)
 }
 
 func parseTrust(text []byte) (trustFile, error) {

@@ -253,6 +253,9 @@ func hostMatches(pattern, host string) bool {
 type pathGlob struct{ *pathglob.Glob }
 
 func compileGlob(pattern, home string, contents, fold bool) (*pathGlob, error) {
+	if strings.HasPrefix(pattern, "!") {
+		return nil, fmt.Errorf("no pattern takes anything back: write \\%s for a name that begins so, or another rule for what is to be left out", pattern)
+	}
 	g, err := pathglob.Compile(pattern, home, contents, fold)
 	if err != nil {
 		return nil, err

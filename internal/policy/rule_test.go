@@ -26,6 +26,7 @@ func TestRuleErrors(t *testing.T) {
 		"bash('ls)":             "cannot be parsed",
 		"read_file(../x)":       "may not hold ..",
 		"read_file([)":          "not a valid path pattern",
+		"read_file(!x)":         "no pattern takes anything back",
 		"web_fetch(https://x)":  "is no host",
 		"web_fetch(a b)":        "is no host",
 		"web_fetch(b\u00fc.de)": "ASCII form",
@@ -174,6 +175,7 @@ func TestPathPatterns(t *testing.T) {
 		"write_file(**)":           {"+a", "+x/y/a", "-//tmp/a"},
 		"write_file(//tmp/x/**)":   {"+//tmp/x/a", "-//tmp/y", "-tmp/x/a"},
 		"write_file(~/notes/*.md)": {"+~/notes/a.md", "-~/notes/x/a.md", "-notes/a.md"},
+		`write_file(\!x)`:          {"+!x", "-x"},
 		"write_file({a,b}.go)":     {"+a.go", "+b.go", "-c.go"},
 	} {
 		e := newEngine(t, allowing(rule))

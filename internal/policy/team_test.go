@@ -82,3 +82,13 @@ func TestHunks(t *testing.T) {
 		}
 	}
 }
+
+// TestAPolicyTakesNothingBack: a pattern that would take something back is an error,
+// and not the name of a file.
+func TestAPolicyTakesNothingBack(t *testing.T) {
+	root, home := project(t)
+	_, err := New(Config{Root: root, Home: home, Team: Team{Paths: []TeamEntry{{Text: "!secret/", File: "policy.json"}}}})
+	if err == nil || !strings.Contains(err.Error(), "policy.json: the denied path !secret/: no pattern takes anything back") {
+		t.Error(err)
+	}
+}

@@ -39,3 +39,35 @@ func TestModelsThatTheTeamDoesNotAllow(t *testing.T) {
 		}
 	}
 }
+
+// TestADefaultThatTheTeamDoesNotAllow: where nobody names a model, the first one
+// that is allowed is taken; one that was named is refused.
+func TestADefaultThatTheTeamDoesNotAllow(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("GARUDA_HOME", home)
+	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-x")
+	open := func(allowed, named string) (string, error) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(home, "policy.json"), []byte(`{"allowedModels": [`+allowed+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(t.Context(), &Options{CWD: t.TempDir(), InMemory: true, Model: named})
+		if err != nil {
+			return "", err
+		}
+		defer s.Close()
+		return s.Model().Spec, nil
+	}
+	if spec, err := open(`"anthropic/claude-haiku-*"`, ""); err != nil || !strings.HasPrefix(spec, "anthropic/claude-haiku-") {
+		t.Errorf("%s: %v", spec, err)
+	}
+	if spec, err := open(`"anthropic/claude-haiku-*"`, "opus"); err == nil || !strings.Contains(err.Error(), "team policy") {
+		t.Errorf("a named model: %s: %v", spec, err)
+	}
+	for _, none := range []string{`"nobody/x"`, ""} {
+		if spec, err := open(none, ""); err == nil || !strings.Contains(err.Error(), "team policy") {
+			t.Errorf("allowed %s: %s: %v", none, spec, err)
+		}
+	}
+}

@@ -78,9 +78,38 @@ func (r *Registry) byKey(ctx context.Context, e *endpoint, override *ModelInfo) 
 		return nil
 	}
 	c := r.describe(e, id, override, facts{})
+	if r.Permitted(c.Info.Spec) != nil {
+		// Nobody named this model, so one that may be used stands for it.
+		if c = r.firstPermitted(ctx, e, override); c == nil {
+			return nil
+		}
+	}
 	c.By = "the key " + e.keyEnv
 	r.Measure(ctx, c)
 	return c
+}
+
+// refusedKey says why a provider was passed over whose key is set; nil where it is
+// for another reason than that its model may not be used.
+func (r *Registry) refusedKey(ctx context.Context, e *endpoint) error {
+	if _, _, ok := r.keys.Key(e.keyEnv); !ok {
+		return nil
+	}
+	if id := r.defaultModel(ctx, e); id != "" {
+		return r.Permitted(e.name + "/" + id)
+	}
+	return nil
+}
+
+// firstPermitted is the first of a provider's models that may be used, in the order
+// in which they are listed; nil where none may.
+func (r *Registry) firstPermitted(ctx context.Context, e *endpoint, override *ModelInfo) *Choice {
+	for _, info := range r.modelsOf(ctx, e, nil) {
+		if r.Permitted(info.Spec) == nil {
+			return r.describe(e, strings.TrimPrefix(info.Spec, e.name+"/"), override, facts{})
+		}
+	}
+	return nil
 }
 
 // defaultModel is the model to take from a provider when none is named: the one
@@ -145,14 +174,23 @@ func (r *Registry) byServer(ctx context.Context, override *ModelInfo) (*Choice, 
 		return nil, err
 	}
 	missing := &NoModelError{}
+	var refused error
 	for _, e := range r.endpoints {
+		if r.permit != nil && refused == nil && e.keyEnv != "" && e.problem == nil {
+			refused = r.refusedKey(ctx, e)
+		}
 		if e.keyEnv != "" {
 			missing.Variables = append(missing.Variables, e.keyEnv)
 		}
 	}
 	for _, p := range probed {
 		if p.err == nil && len(p.models) > 0 {
-			c := r.describe(p.endpoint, p.models[0], override, facts{})
+			i := slices.IndexFunc(p.models, func(id string) bool { return r.Permitted(p.endpoint.name+"/"+id) == nil })
+			if i < 0 {
+				refused = r.Permitted(p.endpoint.name + "/" + p.models[0])
+				continue
+			}
+			c := r.describe(p.endpoint, p.models[i], override, facts{})
 			c.By = fmt.Sprintf("the local server %s at %s", p.endpoint.title, p.endpoint.base)
 			r.Measure(ctx, c)
 			return c, nil
@@ -162,6 +200,9 @@ func (r *Registry) byServer(ctx context.Context, override *ModelInfo) (*Choice, 
 			where += " has no model"
 		}
 		missing.Servers = append(missing.Servers, where)
+	}
+	if refused != nil {
+		return nil, fmt.Errorf("choose a model: none of those that are there may be used: %w", refused)
 	}
 	return nil, missing
 }
