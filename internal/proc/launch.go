@@ -40,9 +40,10 @@ type Launch struct {
 // Init talks to the first process of a pid namespace: what ends it ends everything
 // in there. The process itself ends when the command and all it left have ended.
 type Init interface {
-	// Begin is called when there is a process. It returns when the command runs in
-	// it, or says why it does not; the process is then ended. It takes at most 5 s.
-	Begin() error
+	// Begin is called when there is a process, with its number. It returns when the
+	// command runs behind it, or says why it does not; the process is then ended. It
+	// takes at most 5 s.
+	Begin(pid int) error
 	// Wait returns how the command itself ended; what it left may still run. told
 	// is false when the process ended without a word about it.
 	Wait() (exit Exit, told bool)
@@ -100,7 +101,7 @@ func (l *Launch) over(res *sandbox.Result) {
 func (p *Process) begin() error {
 	began := p.launch.Began
 	if p.launch.Init != nil {
-		began = p.launch.Init.Begin
+		began = func() error { return p.launch.Init.Begin(p.pid) }
 	}
 	if began == nil {
 		return nil

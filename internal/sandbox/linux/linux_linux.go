@@ -145,17 +145,16 @@ func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.La
 }
 
 // isolate puts the process into new namespaces, where it may do what the stage does.
+// Who it is there, talk.identify says once the stage runs: before that, the files by
+// which that is said do not belong to the user, because Garuda itself is not dumpable.
 func isolate(sys *syscall.SysProcAttr, fullNetwork bool) {
 	sys.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC |
 		unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 	if !fullNetwork {
 		sys.Cloneflags |= unix.CLONE_NEWNET
 	}
-	uid, gid := os.Geteuid(), os.Getegid()
-	sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-	sys.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	// An ordinary user would lose these with the start of the binary. They count in
-	// the new namespaces only, and the stage gives them up before the command runs.
+	// These would be lost with the start of the binary. They count in the new
+	// namespaces only, and the stage gives them up before the command runs.
 	sys.AmbientCaps = []uintptr{
 		unix.CAP_SYS_ADMIN, unix.CAP_SYS_RESOURCE, unix.CAP_SETPCAP, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE,
 	}

@@ -57,6 +57,26 @@ func TestContract(t *testing.T) {
 	})
 }
 
+// executor makes one that ends with the test.
+func executor(t testing.TB, opt linux.Options) *linux.Executor {
+	t.Helper()
+	opt.Supervisor, opt.Path = supervisor(t), os.Getenv("PATH")
+	opt.Report = func(err error) { t.Errorf("reported: %v", err) }
+	if opt.Records == "" {
+		opt.Records = filepath.Join(t.TempDir(), "records")
+	}
+	e, err := linux.New(opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Shutdown(context.Background()); err != nil {
+			t.Errorf("Shutdown: %v", err)
+		}
+	})
+	return e
+}
+
 func TestProbe(t *testing.T) {
 	if err := linux.Probe(t.Context(), supervisor(t)); err != nil {
 		t.Fatal(err)

@@ -99,16 +99,11 @@ func (t *talk) connect() (*os.File, error) {
 }
 
 // Begin tells the stage what to do and waits until the command runs.
-func (t *talk) Begin() error {
+func (t *talk) Begin(pid int) error {
 	defer t.leave()
 	if err := t.control.SetDeadline(time.Now().Add(beginLimit)); err != nil {
 		return err
 	}
-	message := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(t.policy)), uint64(len(t.policy)))
-	if _, err := t.control.Write(append(message, t.policy...)); err != nil {
-		return fmt.Errorf("tell the sandbox what to do: %w", err)
-	}
-	t.policy = nil
 	for {
 		kind, body, files, err := t.receive()
 		switch {
@@ -118,19 +113,66 @@ func (t *talk) Begin() error {
 			return errors.New("the sandbox ended without a word before the command ran; the kernel may have no room for its processes or memory")
 		case err != nil:
 			return fmt.Errorf("hear from the sandbox: %w", err)
-		case kind == stage.Failed:
-			return failed(body)
-		case kind == stage.Network && t.passage != nil:
-			if err := t.passage.Serve(files); err != nil {
-				return fmt.Errorf("serve its network: %w", err)
-			}
-		case kind == stage.Running:
-			return t.control.SetDeadline(time.Time{})
-		default:
-			closeFiles(files)
-			return fmt.Errorf("hear from the sandbox: it said %q, which means nothing here", byte(kind))
+		}
+		if done, err := t.hear(pid, kind, body, files); done || err != nil {
+			return err
 		}
 	}
+}
+
+// hear does what one reply of the beginning asks for; done means that the command runs.
+func (t *talk) hear(pid int, kind stage.Reply, body []byte, files []*os.File) (done bool, err error) {
+	switch {
+	case kind == stage.Ready:
+		if err := identify(pid); err != nil {
+			return false, fmt.Errorf("set up its sandbox, step identity: %w; the command did not run", err)
+		}
+		return false, t.tell()
+	case kind == stage.Failed:
+		return false, failed(body)
+	case kind == stage.Network && t.passage != nil:
+		if err := t.passage.Serve(files); err != nil {
+			return false, fmt.Errorf("serve its network: %w", err)
+		}
+		return false, nil
+	case kind == stage.Running:
+		return true, t.control.SetDeadline(time.Time{})
+	}
+	closeFiles(files)
+	return false, fmt.Errorf("hear from the sandbox: it said %q, which means nothing here", byte(kind))
+}
+
+// identify makes the user and group of the stage those of Garuda, and forbids it all
+// others. The stage waits meanwhile.
+func identify(pid int) error {
+	for _, f := range []struct {
+		name string
+		id   int
+	}{{"uid_map", os.Geteuid()}, {"setgroups", -1}, {"gid_map", os.Getegid()}} {
+		text := "deny"
+		if f.id >= 0 {
+			text = fmt.Sprintf("%d %d 1", f.id, f.id)
+		}
+		file, err := os.OpenFile(fmt.Sprintf("/proc/%d/%s", pid, f.name), os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = file.WriteString(text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell sends the policy.
+func (t *talk) tell() error {
+	message := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+len(t.policy)), uint64(len(t.policy)))
+	if _, err := t.control.Write(append(message, t.policy...)); err != nil {
+		return fmt.Errorf("tell the sandbox what to do: %w", err)
+	}
+	t.policy = nil
+	return nil
 }
 
 // Wait returns how the command ended.

@@ -82,8 +82,9 @@ func onlyFor(number, argument uint32, values []uint32, listed, others uint32) []
 }
 
 // filter closes the system calls, for every thread of this process.
-func (s *stage) filter() *failure {
-	f := filterProgram(s.policy.UnixSockets)
+func (s *stage) filter() *failure { return installFilter(filterProgram(s.policy.UnixSockets)) }
+
+func installFilter(f []instruction) *failure {
 	program := struct {
 		length uint16
 		_      [6]byte

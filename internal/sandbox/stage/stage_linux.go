@@ -12,18 +12,18 @@ func init() {
 // summoned reports whether this process was made to be a stage. Only the first
 // process of a pid namespace can be one; started by hand it has no policy, and
 // nothing to gain: all that a stage does is to take privileges away.
-func summoned() bool {
-	if syscall.Getpid() != 1 {
-		return false
-	}
+func summoned() bool { return syscall.Getpid() == 1 && startedAs(Program) }
+
+// startedAs reports whether this process was started under a name, without arguments.
+func startedAs(name string) bool {
 	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return false
 	}
-	var b [len(Program) + 2]byte
+	var b [64]byte
 	n, err := syscall.Read(fd, b[:])
 	_ = syscall.Close(fd) // it was only read
-	return err == nil && string(b[:n]) == Program+"\x00"
+	return err == nil && string(b[:n]) == name+"\x00"
 }
 
 // failure is the end of a stage before the command runs.
@@ -98,29 +98,52 @@ func run() int {
 		if f == nil {
 			continue
 		}
-		body := append(little(uint32(f.errno)), step.name...) //nolint:gosec // error numbers are small
-		body = append(body, 0)
-		// When nobody hears it, Garuda has gone, and the command does not run either.
-		_ = reply(Failed, append(body, f.what...))
+		tell(step.name, f)
 		return 126
 	}
 	return s.attend()
 }
 
-// receive learns what is to be done. First of all the process is taken out of the
-// reach of others: they would find its memory and descriptors in /proc.
+// tell says that a step failed. When nobody hears it, Garuda has gone, and the
+// command does not run either.
+func tell(step string, f *failure) {
+	body := append(little(uint32(f.errno)), step...) //nolint:gosec // error numbers are small
+	body = append(body, 0)
+	_ = reply(Failed, append(body, f.what...))
+}
+
+// receive learns what is to be done. Only by then has Garuda said who this process
+// is in its user namespace, for which it must still be dumpable; it knows no secret.
 func (s *stage) receive() *failure {
-	if err := prctl(prSetDumpable, 0, 0); err != nil {
-		return because("hide this process", err)
+	if err := reply(Ready, nil); err != nil {
+		return because("ask for it", err)
 	}
-	if domain, err := syscall.GetsockoptInt(Control, syscall.SOL_SOCKET, soDomain); err != nil || domain != syscall.AF_UNIX {
-		return &failure{what: "there is nobody to tell it"}
+	await()
+	message, f := receiveMessage()
+	if f != nil {
+		return f
 	}
 	var err error
-	if s.policy, err = readPolicy(); err != nil {
+	if s.policy, err = decode(message); err != nil {
 		return because("read it", err)
 	}
 	return nil
+}
+
+// receiveMessage reads what this process is told. First of all it is taken out of the
+// reach of others: they would find its memory and descriptors in /proc.
+func receiveMessage() ([]byte, *failure) {
+	if err := prctl(prSetDumpable, 0, 0); err != nil {
+		return nil, because("hide this process", err)
+	}
+	if domain, err := syscall.GetsockoptInt(Control, syscall.SOL_SOCKET, soDomain); err != nil || domain != syscall.AF_UNIX {
+		return nil, &failure{what: "there is nobody to tell it"}
+	}
+	message, err := readMessage()
+	if err != nil {
+		return nil, because("read it", err)
+	}
+	return message, nil
 }
 
 // closeDescriptors leaves 0, 1, 2 and Control, which the command does not get.

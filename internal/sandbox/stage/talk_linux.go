@@ -7,9 +7,10 @@ const (
 	// namespaces and a Control descriptor it does nothing.
 	Program = "garuda-sandbox"
 	// Control is the descriptor over which a stage is told its policy and answers: one
-	// end of a stream pair of unix sockets. First comes the policy, its length before
-	// it (8 bytes, little-endian); from then on each byte is the number of a signal
-	// for everything in the namespace. Its end ends the namespace.
+	// end of a stream pair of unix sockets. When it says Ready, the maps of its user
+	// namespace are to be written; then comes the policy, its length before it (8
+	// bytes, little-endian); from then on each byte is the number of a signal for
+	// everything in the namespace. Its end ends the namespace.
 	Control = 3
 )
 
@@ -18,6 +19,8 @@ const (
 type Reply byte
 
 const (
+	// Ready says that the stage runs and waits for its policy.
+	Ready Reply = 'H'
 	// Network carries the opened listeners as its descriptors, and nothing else.
 	Network Reply = 'N'
 	// Running says that the command runs.
@@ -59,8 +62,19 @@ func reply(kind Reply, body []byte, files ...int) error {
 	return nil
 }
 
-// readPolicy reads what the stage is to do.
-func readPolicy() (*Policy, error) {
+// await returns when Garuda has begun to tell it something, or has gone.
+func await() {
+	var b [1]byte
+	for {
+		_, _, err := syscall.Recvfrom(Control, b[:], syscall.MSG_PEEK)
+		if err != syscall.EINTR { //nolint:errorlint // what package syscall returns is not wrapped
+			return // what went wrong, reading it shows again
+		}
+	}
+}
+
+// readMessage reads what the stage is told, which begins with its length.
+func readMessage() ([]byte, error) {
 	head, err := readFull(8)
 	if err != nil {
 		return nil, err
@@ -70,11 +84,7 @@ func readPolicy() (*Policy, error) {
 	if n > policyLimit {
 		return nil, errPolicy
 	}
-	text, err := readFull(int(n)) //nolint:gosec // limited above
-	if err != nil {
-		return nil, err
-	}
-	return decode(text)
+	return readFull(int(n)) //nolint:gosec // limited above
 }
 
 func readFull(n int) ([]byte, error) {
