@@ -137,7 +137,7 @@ func TestHostileAnswers(t *testing.T) {
 	want := map[string]string{
 		d.home: "nothing", filepath.Join(d.home, ".ssh", "id_ed25519"): "nothing", filepath.Join(d.home, ".config", "gh"): "nothing", d.garuda: "nothing",
 		d.outside: "nothing", d.dir: "nothing", "/sys": "nothing", "/root/x": "nothing", "/proc/1": "nothing", "/dev/mem": "nothing", "/run/x": "nothing",
-		"/var/lib": "nothing", d.root: "write", filepath.Dir(d.root): "nothing",
+		"/var/lib": "nothing", "/srv": "nothing", "/mnt": "nothing", d.root: "write", filepath.Dir(d.root): "nothing",
 	}
 	for _, path := range []string{
 		"/", "//", "/..", d.home, d.home + "/", d.home + "/.", filepath.Join(d.outside, "home"), filepath.Join(d.outside, "top"), filepath.Join(d.outside, "home", ".ssh"),
@@ -154,6 +154,18 @@ func TestHostileAnswers(t *testing.T) {
 		expect(t, d.view(), want)
 		if t.Failed() {
 			t.Fatalf("they answered %q", path)
+		}
+	}
+}
+
+func TestHomesOfOthers(t *testing.T) {
+	r := &placeRules{homes: []string{"/home/u", "/data/home/u"}}
+	for path, want := range map[string]bool{
+		"/home/u/.cargo": false, "/home/v/.cargo": true, "/home/v": true, "/root/.cargo": true, "/Users/v/x": true, "/Users/Shared/x": false,
+		"/home/linuxbrew/.linuxbrew/Cellar": false, "/home/linuxbrew/x": true, "/data/home/u/x": false, "/opt/x": false,
+	} {
+		if got := r.othersHome(path); got != want {
+			t.Errorf("%s: %v", path, got)
 		}
 	}
 }
