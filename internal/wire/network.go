@@ -3,8 +3,10 @@ package wire
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
 
 	"garuda/internal/sandbox/netproxy"
+	"garuda/internal/sandbox/netproxy/preset"
 )
 
 // newNetwork is the way out of commands in the sandbox. The error is the user's: an
@@ -17,6 +19,7 @@ func (s *System) newNetwork() (*netproxy.Network, error) {
 	n, err := netproxy.New(netproxy.Options{
 		Allow: s.settings.Network.Allow, Blocked: blocked, Ports: s.settings.Network.Ports,
 		LocalhostPorts: s.settings.Sandbox.AllowLocalhostPorts,
+		Preset:         s.presets().Hosts,
 		Decide:         s.decideHost, Observe: s.noteHost, Env: s.env,
 		Clock: s.clock, Log: slog.Default(),
 	})
@@ -24,6 +27,11 @@ func (s *System) newNetwork() (*netproxy.Network, error) {
 		return nil, &SettingsError{Err: err}
 	}
 	return n, nil
+}
+
+// presets asks package managers for their hosts, where no project can answer for them.
+func (s *System) presets() *preset.Tools {
+	return &preset.Tools{Exec: s.host, Dir: string(filepath.Separator), Env: s.env, Home: s.places.user}
 }
 
 // decideHost puts a host that is on no list to the one decision function, under the
