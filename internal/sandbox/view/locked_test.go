@@ -180,7 +180,7 @@ func TestWritePathsBelowLocks(t *testing.T) {
 	d.repository(filepath.Join(d.root, ".git"))
 	other := filepath.Join(d.outside, "other")
 	d.repository(filepath.Join(other, ".git"))
-	d.folder(filepath.Join(other, ".vscode"))
+	d.file(filepath.Join(other, ".vscode", "tasks.json"), "{}")
 	d.folder(filepath.Join(d.outside, "plain"))
 	d.opt.WritePaths = []string{".git/hooks", other, filepath.Join(other, ".git", "hooks"), filepath.Join(d.outside, "plain")}
 	expect(t, d.view(), map[string]string{
