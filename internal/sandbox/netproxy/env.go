@@ -11,7 +11,7 @@ import (
 // The token is in them, so they are for this command's environment alone.
 func (p *passage) Env() []string {
 	p.mu.Lock()
-	port := strconv.Itoa(p.port)
+	port, bare := strconv.Itoa(p.port), strconv.Itoa(p.bare)
 	p.mu.Unlock()
 	address := (&url.URL{Scheme: "http", User: url.UserPassword(user, p.token), Host: "127.0.0.1:" + port}).String()
 	const direct = "localhost,127.0.0.1,::1"
@@ -21,15 +21,16 @@ func (p *passage) Env() []string {
 	}
 	env = append(env, "NO_PROXY="+direct, "no_proxy="+direct, "NODE_USE_ENV_PROXY=1")
 	for _, name := range []string{"MAVEN_OPTS", "GRADLE_OPTS"} {
-		env = append(env, name+"="+p.javaOptions(name, port))
+		env = append(env, name+"="+p.javaOptions(name, bare))
 	}
 	return env
 }
 
 // javaOptions are what the environment has in a variable of Java's tools, and
-// after it the properties of the proxy. Basic authentication for tunnels is off
-// in Java unless it is said; and Maven's own transport has to be told to read
-// properties at all.
+// after it the properties of the proxy. Java's own client and Maven's know no
+// property for a password, so they are led to the proxy that needs none; besides,
+// arguments of a program are read by others. Maven's transport has to be told to
+// read properties at all.
 func (p *passage) javaOptions(name, port string) string {
 	var options []string
 	for _, entry := range p.net.opt.Env {
@@ -38,12 +39,8 @@ func (p *passage) javaOptions(name, port string) string {
 		}
 	}
 	for _, scheme := range []string{"http", "https"} {
-		options = append(options,
-			"-D"+scheme+".proxyHost=127.0.0.1", "-D"+scheme+".proxyPort="+port,
-			"-D"+scheme+".proxyUser="+user, "-D"+scheme+".proxyPassword="+p.token)
+		options = append(options, "-D"+scheme+".proxyHost=127.0.0.1", "-D"+scheme+".proxyPort="+port)
 	}
-	options = append(options,
-		"-Dhttp.nonProxyHosts=localhost|127.0.0.1", "-Djdk.http.auth.tunneling.disabledSchemes=",
-		"-Daether.connector.http.useSystemProperties=true")
+	options = append(options, "-Dhttp.nonProxyHosts=localhost|127.0.0.1", "-Daether.connector.http.useSystemProperties=true")
 	return strings.Join(options, " ")
 }

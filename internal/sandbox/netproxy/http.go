@@ -18,8 +18,9 @@ import (
 const user = "garuda"
 
 // serveProxy answers a connection to the proxy: SOCKS5 and HTTP share the port,
-// and the first byte tells them apart.
-func (p *passage) serveProxy(conn *net.TCPConn) {
+// and the first byte tells them apart. trusted says
+// that HTTP needs no token.
+func (p *passage) serveProxy(conn *net.TCPConn, trusted bool) {
 	first := make([]byte, 1)
 	p.greeting(conn)
 	if _, err := io.ReadFull(conn, first); err != nil {
@@ -29,7 +30,7 @@ func (p *passage) serveProxy(conn *net.TCPConn) {
 		p.serveSOCKS(conn, first[0])
 		return
 	}
-	p.serveHTTP(conn, first)
+	p.serveHTTP(conn, first, trusted)
 }
 
 // greeting gives the client a while for what precedes data. Answers have no such
@@ -40,7 +41,7 @@ func (p *passage) greeting(conn *net.TCPConn) {
 
 // serveHTTP serves one request. What comes behind it on the same connection is
 // not looked at, so that no second request hides behind the one that was judged.
-func (p *passage) serveHTTP(conn *net.TCPConn, begun []byte) {
+func (p *passage) serveHTTP(conn *net.TCPConn, begun []byte, trusted bool) {
 	raw, rest, err := readHead(conn, begun)
 	if err != nil {
 		p.refuse(conn, err)
@@ -51,7 +52,7 @@ func (p *passage) serveHTTP(conn *net.TCPConn, begun []byte) {
 		p.refuse(conn, err)
 		return
 	}
-	if !p.authorised(h.all("Proxy-Authorization")) {
+	if !trusted && !p.authorised(h.all("Proxy-Authorization")) {
 		p.refuse(conn, &refusal{http.StatusProxyAuthRequired, "the proxy's variables (HTTPS_PROXY) hold the name and password that this command's connections need"})
 		return
 	}

@@ -128,7 +128,9 @@ func (p *passage) knownName(written string) (host string, allowed bool) {
 		allowed, _ = p.net.listed(p.ctx, host) // a preset's problem is said where a connection is refused
 		allowed = allowed || p.answered(host)
 	}
-	if !allowed {
+	// Programs look up this machine's own name, which has no dot: that is no host
+	// that anybody would want to allow.
+	if !allowed && strings.Contains(host, ".") {
 		p.note(host, portHTTPS, reason)
 	}
 	return host, allowed

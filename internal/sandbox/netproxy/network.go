@@ -173,21 +173,25 @@ func New(opt Options) (*Network, error) {
 func (n *Network) Begin(ctx context.Context, call string) (sandbox.Passage, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &passage{
-		net: n, call: call, ctx: ctx, cancel: cancel, token: rand.Text(), port: n.freePort(),
+		net: n, call: call, ctx: ctx, cancel: cancel, token: rand.Text(),
 		slots: make(chan struct{}, maxConnections), open: map[closer]struct{}{}, questions: map[string]*question{},
 		told: map[string]bool{},
 	}
+	p.port, p.bare = n.freePorts()
 	p.plain = newPlainServer(p)
 	return p, nil
 }
 
-// freePort is a port for the proxy that no forwarded port takes.
-func (n *Network) freePort() int {
-	port := proxyPort
-	for slices.Contains(n.opt.LocalhostPorts, port) {
-		port++
+// freePorts are two ports that no forwarded port takes.
+func (n *Network) freePorts() (port, bare int) {
+	free := func(port int) int {
+		for slices.Contains(n.opt.LocalhostPorts, port) {
+			port++
+		}
+		return port
 	}
-	return port
+	port = free(proxyPort)
+	return port, free(port + 1)
 }
 
 // listed reports whether an entry of the list matches a name. An error says that

@@ -27,11 +27,12 @@ type passage struct {
 	work  sync.WaitGroup
 
 	mu sync.Mutex
-	// port is the proxy's: the one to be opened, and then the one that was.
-	port   int
-	served bool
-	closed bool
-	open   map[closer]struct{}
+	// port is the proxy's, bare the one of the proxy that wants no token: those to
+	// be opened, and then those that were.
+	port, bare int
+	served     bool
+	closed     bool
+	open       map[closer]struct{}
 
 	judging   sync.Mutex
 	questions map[string]*question
@@ -42,12 +43,22 @@ type passage struct {
 // closer is a connection or listener that ends with the passage.
 type closer interface{ Close() error }
 
-// Listeners are the proxy, the DNS stub and the forwarded ports.
+// The places of the listeners in their list; the forwarded ports come last.
+const (
+	listenProxy = iota
+	listenDNS
+	listenBare
+	listenForwards
+)
+
+// Listeners are the proxy, the DNS stub, the proxy for what cannot say the token,
+// and the forwarded ports.
 func (p *passage) Listeners() []sandbox.Listener {
 	tcp := func(port int) sandbox.Listener {
 		return sandbox.Listener{Network: "tcp4", Address: "127.0.0.1:" + strconv.Itoa(port)}
 	}
-	out := []sandbox.Listener{tcp(p.net.freePort()), {Network: "udp4", Address: "127.0.0.1:53"}}
+	port, bare := p.net.freePorts()
+	out := []sandbox.Listener{tcp(port), {Network: "udp4", Address: "127.0.0.1:53"}, tcp(bare)}
 	for _, port := range p.forwarded() {
 		out = append(out, tcp(port))
 	}
@@ -104,16 +115,28 @@ func (p *passage) take(i int, l sandbox.Listener, file *os.File) error {
 		ln.Close()
 		return errors.New("it is no TCP listener")
 	}
-	if i == 0 {
-		p.mu.Lock()
-		p.port = tcp.Addr().(*net.TCPAddr).Port
-		p.mu.Unlock()
-		p.listen(tcp, p.serveProxy)
-		return nil
+	switch i {
+	case listenProxy:
+		p.opened(&p.port, tcp)
+		p.listen(tcp, func(conn *net.TCPConn) { p.serveProxy(conn, false) })
+	case listenBare:
+		// In a namespace of its own nobody but the command reaches the listener, which
+		// is as good as a token. Elsewhere the token is wanted here too.
+		own := ownNamespace(tcp)
+		p.opened(&p.bare, tcp)
+		p.listen(tcp, func(conn *net.TCPConn) { p.serveProxy(conn, own) })
+	default:
+		port := p.forwarded()[i-listenForwards]
+		p.listen(tcp, func(conn *net.TCPConn) { p.forward(conn, port) })
 	}
-	port := p.forwarded()[i-2] // after the proxy and the stub
-	p.listen(tcp, func(conn *net.TCPConn) { p.forward(conn, port) })
 	return nil
+}
+
+// opened remembers the port at which a listener was opened.
+func (p *passage) opened(port *int, ln *net.TCPListener) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*port = ln.Addr().(*net.TCPAddr).Port
 }
 
 // begin is true once, unless the passage is over.

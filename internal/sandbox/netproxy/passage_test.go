@@ -99,6 +99,11 @@ func TestTokenOfThisCommandOnly(t *testing.T) {
 			t.Errorf("%q: %q", wrong, answer)
 		}
 	}
+	// Without a namespace of its own, the proxy for Java wants the token as well.
+	a.proxy = a.bare
+	if answer := a.say(request("")); status(t, answer) != 407 {
+		t.Errorf("in a namespace that others share: %q", answer)
+	}
 	a.passage.end()
 	if a.passage.credentials([]byte("garuda:" + a.passage.token)) {
 		t.Error("the token is good after the end")
@@ -144,7 +149,7 @@ func TestServeTakesWhatWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, files := range map[string][]*os.File{
-		"too few": {file("tcp4")}, "swapped": {file("udp4"), file("tcp4")}, "no sockets": {regular, file("udp4")}, "none": nil,
+		"too few": {file("tcp4")}, "swapped": {file("udp4"), file("tcp4"), file("tcp4")}, "no sockets": {regular, file("udp4"), file("tcp4")}, "none": nil,
 	} {
 		p, err := n.Begin(t.Context(), "")
 		if err != nil {
@@ -165,7 +170,7 @@ func TestServeTakesWhatWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Close()
-	if err := p.Serve([]*os.File{file("tcp4"), file("udp4")}); err == nil {
+	if err := p.Serve([]*os.File{file("tcp4"), file("udp4"), file("tcp4")}); err == nil {
 		t.Error("served after the end")
 	}
 }
@@ -182,7 +187,8 @@ func TestContextEndsThePassage(t *testing.T) {
 	}
 	address, f := listenFile(t, sandbox.Listener{Network: "tcp4"})
 	_, udp := listenFile(t, sandbox.Listener{Network: "udp4"})
-	if err := p.Serve([]*os.File{f, udp}); err != nil {
+	_, bare := listenFile(t, sandbox.Listener{Network: "tcp4"})
+	if err := p.Serve([]*os.File{f, udp, bare}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := net.Dial("tcp", address)
@@ -412,20 +418,20 @@ func TestForwardedPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n.freePort() != 3130 {
-		t.Errorf("the proxy's port is %d", n.freePort())
+	if port, bare := n.freePorts(); port != 3130 || bare != 3131 {
+		t.Errorf("the proxies' ports are %d and %d", port, bare)
 	}
 }
 
 // Where the proxy had to be opened at another port, the variables lead there.
 func TestEnvFollowsTheListener(t *testing.T) {
 	w := open(t, Options{}, nil)
-	_, port, err := net.SplitHostPort(w.proxy)
+	_, port, err := net.SplitHostPort(w.bare)
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := strings.Join(w.passage.Env(), "\n")
-	if strings.Contains(env, "3128") || !strings.Contains(env, "@"+w.proxy+"\n") || !strings.Contains(env, "https.proxyPort="+port+" ") {
+	if strings.Contains(env, "312") || !strings.Contains(env, "@"+w.proxy+"\n") || !strings.Contains(env, "https.proxyPort="+port+" ") {
 		t.Errorf("%s does not lead to %s", env, w.proxy)
 	}
 }
@@ -442,9 +448,8 @@ func TestEnv(t *testing.T) {
 	defer p.Close()
 	token := p.(*passage).token
 	proxy := "http://garuda:" + token + "@127.0.0.1:3128"
-	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3128 -Dhttp.proxyUser=garuda -Dhttp.proxyPassword=" + token +
-		" -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3128 -Dhttps.proxyUser=garuda -Dhttps.proxyPassword=" + token +
-		" -Dhttp.nonProxyHosts=localhost|127.0.0.1 -Djdk.http.auth.tunneling.disabledSchemes= -Daether.connector.http.useSystemProperties=true"
+	java := "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=3129 -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=3129" +
+		" -Dhttp.nonProxyHosts=localhost|127.0.0.1 -Daether.connector.http.useSystemProperties=true"
 	want := []string{
 		"HTTP_PROXY=" + proxy, "http_proxy=" + proxy, "HTTPS_PROXY=" + proxy, "https_proxy=" + proxy, "ALL_PROXY=" + proxy, "all_proxy=" + proxy,
 		"NO_PROXY=localhost,127.0.0.1,::1", "no_proxy=localhost,127.0.0.1,::1", "NODE_USE_ENV_PROXY=1", "MAVEN_OPTS=-Xmx1g " + java, "GRADLE_OPTS=" + java,
