@@ -164,7 +164,7 @@ func isolate(sys *syscall.SysProcAttr, fullNetwork bool) {
 // on this machine.
 func Probe(ctx context.Context, sup *proc.Supervisor) error {
 	e, err := New(Options{Supervisor: sup, View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
-		return probeView()
+		return SystemView()
 	}})
 	if err != nil {
 		return err

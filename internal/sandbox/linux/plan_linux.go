@@ -135,8 +135,8 @@ func merge(env, add []string) []string {
 	return append(out, add...)
 }
 
-// probeView is as little as /bin/true needs to run.
-func probeView() (*sandbox.View, error) {
+// SystemView is as little as /bin/true needs to run.
+func SystemView() (*sandbox.View, error) {
 	view := &sandbox.View{}
 	for _, dir := range []string{"/bin", "/lib", "/lib64", "/usr"} {
 		info, err := os.Lstat(dir)

@@ -1,0 +1,66 @@
+package stage_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"garuda/internal/proc"
+	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/linux"
+	"garuda/internal/sandbox/stage"
+)
+
+// Whichever step fails, the command does not run and the error names the step.
+func TestEveryStepFailsClosed(t *testing.T) {
+	sup, err := proc.New(proc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := sup.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	root := t.TempDir()
+	e, err := linux.New(linux.Options{
+		Supervisor: sup, Records: t.TempDir(),
+		View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
+			v, err := linux.SystemView()
+			if err == nil {
+				v.Entries = append(v.Entries, sandbox.Entry{Path: root, Access: sandbox.Writable})
+			}
+			return v, err
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(step string) (*sandbox.Result, error) {
+		return e.Run(t.Context(), &sandbox.Command{
+			Argv: []string{"/bin/sh", "-c", ": > ran"}, Dir: root, Env: []string{stage.Sabotage + "=" + step},
+		})
+	}
+	mark := filepath.Join(root, "ran")
+	for _, step := range stage.StepNames() {
+		if step == "start" {
+			continue // after it the command runs
+		}
+		_, err := run(step)
+		var failed *linux.StepError
+		if !errors.As(err, &failed) || failed.Step != step {
+			t.Errorf("%s: got %v", step, err)
+		}
+		if _, err := os.Lstat(mark); err == nil {
+			t.Fatalf("%s failed and the command ran", step)
+		}
+	}
+	if res, err := run("none"); err != nil || res.ExitCode != 0 {
+		t.Errorf("without sabotage: %+v, %v", res, err)
+	}
+	if _, err := os.Lstat(mark); err != nil {
+		t.Error("nothing shows that the command runs at all")
+	}
+}
