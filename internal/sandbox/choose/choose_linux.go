@@ -1,10 +1,12 @@
 package choose
 
 import (
+	"errors"
 	"os"
 	"strings"
 
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/landlock"
 	"garuda/internal/sandbox/linux"
 	"garuda/internal/sandbox/wrapped"
 )
@@ -19,6 +21,16 @@ func kinds() []kind {
 			})
 		},
 		mend: func(error) string { return readFacts().namespaces() },
+	}, {
+		name: "landlock", means: "Landlock, the weakest of the sandboxes (docs/sandbox.md)",
+		make: func(o wrapped.Options) (sandbox.Executor, error) { return landlock.New(o) },
+		mend: func(err error) string {
+			if errors.Is(err, landlock.ErrTooOld) {
+				return "use a kernel with Landlock: Linux 6.2 or later, with landlock among those that its parameter lsm names"
+			}
+			return ""
+		},
+		weaknesses: func() []string { return landlock.Weaknesses(landlock.Version()) },
 	}}
 }
 

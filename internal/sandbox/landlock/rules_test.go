@@ -193,3 +193,11 @@ func TestHandled(t *testing.T) {
 		t.Errorf("%#x leaves something open", all)
 	}
 }
+
+func TestWeaknessesOfOlderKernelsAreMore(t *testing.T) {
+	for version, want := range map[int]string{3: "no network at all", 5: "one by one", 7: "port number"} {
+		if text := strings.Join(landlock.Weaknesses(version), "\n"); !strings.Contains(text, want) || strings.Contains(text, "one by one") != (version < 6) {
+			t.Errorf("version %d: %s", version, text)
+		}
+	}
+}
