@@ -21,7 +21,7 @@ type scriptGenerator struct {
 var stubs = []string{"ls", "cat", "rm", "curl", "touch", "git", "foo", "bar"}
 
 // wrappers are real programs that run stubs.
-var realWrappers = []string{"env", "timeout", "nice", "nohup", "xargs", "find", "setsid", "stdbuf", "bash", "sh"}
+var realWrappers = []string{"env", "timeout", "nice", "nohup", "xargs", "find", "setsid", "stdbuf", "flock", "bash", "sh"}
 
 func (g *scriptGenerator) pick(list ...string) string { return list[g.r.IntN(len(list))] }
 func (g *scriptGenerator) chance(n int) bool          { return g.r.IntN(n) == 0 }
@@ -68,7 +68,15 @@ func (g *scriptGenerator) stmt(depth int) string {
 	if g.tame && !g.chance(25) {
 		return g.tameStmt(depth, in)
 	}
-	switch g.r.IntN(22) {
+	switch g.r.IntN(26) {
+	case 20, 21:
+		return g.builtin()
+	case 22:
+		return g.evaluating()
+	case 23:
+		return "coproc C" + g.pick("", "1") + " { " + in() + "\n}\nwait"
+	case 24:
+		return "until " + g.pick("true", in()+"\ntrue") + "; do " + g.simple(0) + "\ndone"
 	case 0:
 		return "(" + g.pad() + in() + ")"
 	case 1:
@@ -80,7 +88,7 @@ func (g *scriptGenerator) stmt(depth int) string {
 	case 4:
 		return "for v in " + g.pick("a b", "ls rm", "$(foo)", "{1..2}", "'x y' z", "*") + "; do " + in() + "\n" + g.pick("$v x", "foo $v", "foo \"$v\"", ":") + "\ndone"
 	case 5:
-		return "case " + g.word(0) + " in " + g.pick("a", "*", "$(foo)", "\"x\"") + ") " + in() + "\n;;" + g.pick("", "&")[:0] + " *) " + in() + "\n;; esac"
+		return "case " + g.word(0) + " in " + g.pick("a", "*", "$(foo)", "\"x\"") + ") " + in() + "\n;; *) " + in() + "\n;; esac" + g.pick("", "", "; case a in a) foo\n;& b) bar\n;;& *) foo c\n;; esac")
 	case 6:
 		name := g.pick("f", "h", "ls2")
 		return name + "() " + g.pick("{ "+in()+"\n}", "("+in()+"\n)") + g.pick("; "+name, "\n"+name+" a", "")
@@ -110,10 +118,63 @@ func (g *scriptGenerator) stmt(depth int) string {
 		return "coproc " + g.simple(0) + "\nwait"
 	case 19:
 		return "select s in a; do " + in() + "\ndone"
-	case 20:
-		return "until " + g.pick("true", in()+"\ntrue") + "; do " + g.simple(0) + "\ndone"
 	}
 	return "x=" + g.word(1) + "\n" + g.simple(depth)
+}
+
+// builtin is a builtin that starts something, or changes what later commands mean.
+func (g *scriptGenerator) builtin() string {
+	n := func() string { return stubs[g.r.IntN(len(stubs))] }
+	switch g.r.IntN(20) {
+	case 0:
+		return "read c <<< " + n() + "\n$c x"
+	case 1:
+		return "mapfile -C '" + n() + " a' -c 1 m <<< b"
+	case 2:
+		return "set -- " + n() + " x\n\"$@\""
+	case 3:
+		return "a=(" + n() + " b)\n" + g.pick("\"${a[@]}\"", "${a[*]}", "${a[0]} c", "$a c")
+	case 4:
+		return "alias " + g.pick("foo", "ls") + "=" + n() + "\nfoo x"
+	case 5:
+		return "hash -p \"$STUBS\"/" + n() + " ls\nls a"
+	case 6:
+		return "enable -n echo\necho a"
+	case 7:
+		return "compgen -C " + n() + " a"
+	case 8:
+		return g.pick("source", ".") + " /dev/stdin <<< " + g.quote(g.list(0))
+	case 9:
+		return g.pick("source", ".", "bash") + " <(echo " + n() + " a)"
+	case 10:
+		return g.pick("exec 3>o1", "exec {fd}>o2", "exec 2>/dev/null", "exec 3< <("+n()+")")
+	case 11:
+		return g.pick("echo ", "printf '%s\\n' ") + g.quote(g.list(0)) + " | " + g.pick("bash", "sh", "bash -s", "env bash")
+	case 12:
+		return "getopts ab o -a\n" + n() + " \"$o\""
+	case 13:
+		return "printf -v v %s " + n() + "\n$v x"
+	case 14:
+		return "shopt -s " + g.pick("expand_aliases", "dotglob", "nullglob", "lastpipe") + "\n" + n() + " *"
+	case 15:
+		return "unset " + g.pick("x", "-f f", "PATH") + "\n" + n()
+	case 16:
+		return "command_not_found_handle() { " + n() + " \"$@\"; }\nnosuch a"
+	case 17:
+		return g.pick("command -p ", "command -v ", "builtin eval ", "exec -a y ", "command command ") + n() + " x"
+	case 18:
+		return g.pick("flock f ", "flock -n f ", "xargs -I {} ", "find f -execdir ") + n() + " {} " + g.pick("", "\\;")
+	}
+	return "x=" + n() + " y=${x}\n" + g.pick("\"$y\"", "${y:-foo}", "${x:0:9}", "${x@P}", "${!x}") + " z"
+}
+
+// evaluating is an expression that evaluates what it is given, and so may run it.
+func (g *scriptGenerator) evaluating() string {
+	n := stubs[g.r.IntN(len(stubs))]
+	sub := g.pick("'a[$("+n+" x)]'", "\"a[\\$("+n+" x)]\"", "'a[`"+n+" y`]'")
+	return g.pick("[[ "+sub+" -eq 0 ]]", "x="+sub+"\n(( x ))", "x="+sub+"\necho $((x))", "test -v "+sub, "printf -v "+sub+" b", "let "+sub,
+		"declare -i x="+sub, "unset "+sub, "x="+sub+"\necho ${y:x}", "x="+sub+"\n[[ $x -gt 1 ]]", "read "+sub+" <<< a", "x='$("+n+" p)'\necho ${x@P}",
+		"echo \"${x:-'$("+n+" q)'}\"", "x="+sub+"\necho ${a[x]}", "PS4='$("+n+" s)'\nset -x\n:")
 }
 
 // tameStmt is a construct that is allowed when what it holds is.
@@ -174,7 +235,7 @@ func (g *scriptGenerator) simple(depth int) string {
 	}
 	for g.chance(5) {
 		red := g.pick(">o2", "2>/dev/null", ">>o3", "2>&1", "<f", ">/dev/null", "&>o4", "<<<"+g.word(0), "< <("+g.simple(0)+")",
-			"> >("+g.simple(0)+")", ">\"o5\"", "3<f", "<>o6", ">|o7")
+			"> >("+g.simple(0)+")", ">\"o5\"", "3<f", "<>o6", ">|o7", "&>>o4", ">&o1", "2>&-", "{fd}>o2", "3>/dev/tcp/127.0.0.1/1")
 		at := g.r.IntN(len(parts) + 1)
 		if wrapper == "env -S" || wrapper == "sh -c" {
 			at = len(parts)
@@ -264,7 +325,7 @@ func (g *scriptGenerator) word(depth int) string {
 	case 6:
 		return g.pick("{a,b}", "x{1..3}y", "{a,b}{c,d}", "{a,{b,c}}", "{a}", "{}", "{,a}", "a{b", "{a..c}", "{3..1}", "'{a,b}'", "{\"a b\",c}", "a{,}b", "{01..3}", "{a,b", "{1..x}", "{a,b}}", "{{a,b}", "{$x,b}", "{a,$(foo)}", "\\{a,b}", "{a\\,b}")
 	case 7:
-		return g.pick("$'a\\nb'", "$'\\x41'", "$'\\101'", "$'\\u0041'", "$'a\\0b'", "$'\\''", "$'\\q'", "$'\\cB'", "$\"a\"", "$'\\e'", "$'\\x'")
+		return g.pick("$'a\\nb'", "$'\\x41'", "$'\\101'", "$'\\u0041'", "$'a\\0b'", "$'\\''", "$'\\q'", "$'\\cB'", "$\"a\"", "$'\\e'", "$'\\x'", "\"${x:-'a'}\"", "\"${x:-'}'}\"", "\"${x%'a'}\"", "$_", "\"${x:-\"b\"}\"")
 	case 8:
 		return g.pick("*", "src/*", "?", "[fa]*", "nomatch*", "a.[t]xt", "[", "[]", "a[", "\\*", "'*'")
 	case 9:

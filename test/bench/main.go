@@ -71,6 +71,7 @@ func parts() []part {
 		{"start", (*bench).start}, {"answer", (*bench).answer}, {"read20", (*bench).read20}, {"read200", (*bench).read200},
 		{"stream", (*bench).stream}, {"build", (*bench).build}, {"output", (*bench).output},
 		{"search", (*bench).search}, {"files", (*bench).files}, {"memory", (*bench).memory},
+		{"policy", (*bench).policy},
 	}
 }
 

@@ -107,10 +107,12 @@ func codeOf(c *Command, words []Word) []text {
 		}
 	case "at", "batch":
 		return stdinCode(c)
-	case "mapfile", "readarray":
-		return valueOf(words, 'C', "")
-	case "compgen", "complete":
-		return valueOf(words, 'C', "")
+	case "mapfile", "readarray", "compgen", "complete":
+		list := valueOf(words, 'C', "")
+		for i := range list {
+			list[i].code += ` "$@"` // bash adds words of its own
+		}
+		return list
 	case "su", "runuser", "script":
 		return valueOf(words, 'c', "--command")
 	case "flock":

@@ -80,7 +80,7 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 		return out
 	}
 	if w.Told() {
-		if p, sure := s.likelyPaths(c, w); p != nil && !neutralDevice(path.Clean(p[0])) {
+		if p, sure := s.likelyPaths(c, w); len(p) > 0 && !neutralDevice(path.Clean(p[0])) {
 			out = append(out, File{Paths: p, Text: w.Text, Redirect: redirect})
 			if redirect && !sure {
 				out = append(out, File{Text: w.Text, Redirect: true})
@@ -91,7 +91,7 @@ func (s *Script) appendFiles(out []File, c *Command, w Word, redirect bool) []Fi
 	for _, g := range w.guess {
 		word := knownWord(g)
 		word.Tilde = w.Tilde
-		if p, _ := s.likelyPaths(c, word); p != nil && !neutralDevice(path.Clean(p[0])) {
+		if p, _ := s.likelyPaths(c, word); len(p) > 0 && !neutralDevice(path.Clean(p[0])) {
 			// A guessed target is not certain: nothing but a refusal rests on it.
 			f := File{Text: w.String(), Redirect: redirect, Paths: p}
 			out = append(out, f)

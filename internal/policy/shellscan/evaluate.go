@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -39,6 +40,69 @@ func (w *walker) checkParam(p *syntax.ParamExp) {
 		}
 	}
 	w.word(p.Exp.Word)
+}
+
+// evaluates tells whether something in the text evaluates a value as arithmetic,
+// a subscript or a prompt, so that a substitution in a quoted string may run.
+func (s *Script) evaluates() bool {
+	if !strings.ContainsAny(s.Text, "$`") {
+		return false
+	}
+	return slices.ContainsFunc(s.Commands, func(c *Command) bool {
+		if strings.Contains(c.Never, "evaluat") {
+			return true
+		}
+		switch c.Name() {
+		case "printf", "unset", "declare", "typeset", "local", "export", "readonly", "read", "let":
+			return c.Never != ""
+		case "set": // set -x prints PS4, which is expanded like a prompt
+			return true
+		}
+		return false
+	})
+}
+
+// evaluated walks the substitutions in strings that quotes keep from being run,
+// but not from being evaluated later. They are never used to allow.
+func (w *walker) evaluated(p *program) {
+	root := &Command{Words: []Word{knownWord("((")}, Never: "a value that is evaluated holds a substitution"}
+	syntax.Walk(p.file, func(n syntax.Node) bool {
+		value := ""
+		switch n := n.(type) {
+		case *syntax.SglQuoted:
+			value = n.Value
+		case *syntax.DblQuoted:
+			for _, part := range n.Parts {
+				if l, ok := part.(*syntax.Lit); ok {
+					value += unescapeDouble(l.Value)
+				}
+			}
+		}
+		if !strings.Contains(value, "$(") && !strings.Contains(value, "`") || w.script.Unreadable != "" {
+			return true
+		}
+		file, err := parse("cat <<E_\n" + value + "\nE_")
+		if err != nil {
+			w.script.give("a value that may be evaluated later cannot be parsed: " + parseMessage(err))
+			return false
+		}
+		w.walkSubstitutions(file, root)
+		return true
+	})
+}
+
+// walkSubstitutions walks what the substitutions of a here-document run, as found in
+// a command.
+func (w *walker) walkSubstitutions(file *syntax.File, root *Command) {
+	in := newWalker(w.script, w.ctx)
+	in.via, in.depth, in.outer, in.funcs, in.tree = root, w.depth+1, w, w.funcs, file
+	syntax.Walk(file, func(n syntax.Node) bool {
+		if s, ok := n.(*syntax.CmdSubst); ok {
+			in.sub(s.Stmts, nil)
+			return false
+		}
+		return true
+	})
 }
 
 func harmlessIndex(x syntax.ArithmExpr) bool {

@@ -217,7 +217,11 @@ func scan(text string, ctx *Context) *Script {
 		s.Unreadable = "it cannot be parsed: " + parseMessage(err)
 		return s
 	}
-	newWalker(s, ctx).file(p)
+	w := newWalker(s, ctx)
+	w.file(p)
+	if s.evaluates() {
+		w.evaluated(p)
+	}
 	if s.Unreadable != "" {
 		s.Commands = nil
 	}

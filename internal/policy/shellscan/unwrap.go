@@ -105,6 +105,8 @@ func unwrapped(words []Word) []innerCommand {
 		return afterFlags(words, true, "-exec", "-execdir", "-ok", "-okdir")
 	case "fd", "fdfind":
 		return afterFlags(words, false, "-x", "-X", "--exec", "--exec-batch")
+	case "hash":
+		return hashed(words)
 	case "git":
 		return gitRuns(words)
 	case "nix":
@@ -281,6 +283,16 @@ func afterFlags(words []Word, ends bool, flags ...string) []innerCommand {
 		}
 	}
 	return out
+}
+
+// hashed: hash -p path name makes later uses of the name run the path.
+func hashed(words []Word) []innerCommand {
+	for i := 1; i+1 < len(words); i++ {
+		if words[i].Text == "-p" {
+			return []innerCommand{{words: words[i+1 : i+2], open: true}}
+		}
+	}
+	return nil
 }
 
 // gitRuns: git bisect run command.
