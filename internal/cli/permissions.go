@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"garuda/internal/core"
-	"garuda/internal/tool"
+	"garuda/internal/front/lines"
 	"garuda/internal/wire"
 )
 
@@ -27,16 +25,10 @@ func newPermissionsList(f *Factory) *cobra.Command {
 				return err
 			}
 			defer sys.Close()
-			rules := sys.Rules()
 			if asJSON {
-				return printJSON(f, rules)
+				return printJSON(f, sys.Rules())
 			}
-			if len(rules) == 0 {
-				fmt.Fprintln(f.Out, "No rules are set. What is not read-only is asked for.")
-			}
-			for _, r := range rules {
-				fmt.Fprintf(f.Out, "%-5s  %s  (%s)\n", r.List, r.Rule, r.Source)
-			}
+			printLines(f.Out, lines.Rules(sys.RuleLines()))
 			return nil
 		},
 	}
@@ -81,34 +73,6 @@ func explain(ctx context.Context, f *Factory, o *wire.Options, name, input strin
 	if asJSON {
 		return printJSON(f, d)
 	}
-	fmt.Fprintf(f.Out, "%s (row %d, %s): %s\n", d.Outcome, d.Row, d.By, core.Visible(d.Reason))
-	if d.Rule != "" {
-		fmt.Fprintf(f.Out, "rule: %s (%s)\n", d.Rule, d.Source)
-	}
-	for _, c := range d.Commands {
-		fmt.Fprintln(f.Out, "command: "+commandLine(c))
-	}
+	printLines(f.Out, lines.Decision(d))
 	return nil
-}
-
-// commandLine shows a simple command as the analysis saw it.
-func commandLine(c tool.CommandInfo) string {
-	parts := append(append([]string{}, c.Assignments...), quoteAll(c.Argv)...)
-	parts = append(parts, c.Redirects...)
-	text := strings.Join(parts, " ")
-	if !c.Known {
-		text += "  (a part of it is not known before it runs)"
-	}
-	return core.Visible(text)
-}
-
-func quoteAll(argv []string) []string {
-	out := make([]string, len(argv))
-	for i, a := range argv {
-		out[i] = a
-		if a == "" || strings.ContainsAny(a, " \t\n'\"\\$`;&|<>()*?[]{}") {
-			out[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-	}
-	return out
 }

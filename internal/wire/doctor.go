@@ -53,6 +53,7 @@ func Doctor(ctx context.Context, o *Options) []Check {
 	d.folders(s)
 	d.settings(s)
 	if s.workspace != nil {
+		d.rules(s)
 		d.commands(ctx, s)
 	}
 	d.models(ctx, s, o.Model)

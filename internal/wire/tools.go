@@ -126,25 +126,3 @@ func (s *System) Explain(ctx context.Context, use core.Block) (*tool.Decision, e
 	}
 	return s.policy.Explain(p.Request(prep, 0)), nil
 }
-
-// RuleRow is one rule in a list.
-type RuleRow struct {
-	List   string `json:"list"`
-	Rule   string `json:"rule"`
-	Source string `json:"source"`
-}
-
-// Rules lists the rules in force: deny, then ask, then allow.
-func (s *System) Rules() []RuleRow {
-	rows := []RuleRow{}
-	p := s.settings.Permissions
-	for _, l := range []struct {
-		name  string
-		rules []config.Rule
-	}{{"deny", p.Deny}, {"ask", p.Ask}, {"allow", p.Allow}} {
-		for _, r := range l.rules {
-			rows = append(rows, RuleRow{List: l.name, Rule: r.Text, Source: r.Source.Name})
-		}
-	}
-	return rows
-}

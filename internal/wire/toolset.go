@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
+
 	"garuda/internal/engine"
 	"garuda/internal/llm"
 	"garuda/internal/policy"
@@ -111,9 +115,20 @@ func (s *System) toolSpecs(state toolset.State) []llm.ToolSpec {
 func (s *System) toolInfos() []policy.ToolInfo {
 	out := make([]policy.ToolInfo, len(s.tools))
 	for i, r := range s.tools {
-		out[i] = policy.ToolInfo{Name: r.Spec.Name, Class: r.Spec.Class}
+		out[i] = policy.ToolInfo{Name: r.Spec.Name, Class: r.Spec.Class, Fields: fieldsOf(r.Spec)}
 	}
 	return out
+}
+
+// fieldsOf are the names in a tool's input.
+func fieldsOf(spec *tool.Spec) []string {
+	var schema struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(spec.Schema, &schema) != nil {
+		return nil // then nothing is said of its fields
+	}
+	return slices.Sorted(maps.Keys(schema.Properties))
 }
 
 // toolsOf are the tools as a session has them: a deferred one that it has loaded

@@ -51,6 +51,8 @@ func commands() []command {
 		{name: "todo", help: "the list of steps that the model keeps", whileBusy: always, run: runTodo},
 		{name: "memory", help: "what is remembered of this project, and what waits for your yes", run: runMemory},
 		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
+		{name: "permissions", help: "the rules in force, with their sources and what is to be said of them", whileBusy: always, run: runPermissions},
+		{name: "permissions test", args: "TOOL JSON", help: "what would be decided about a call, and why", whileBusy: always, run: runPermissionsTest},
 		{name: "audit", args: "[N|denials [N]|stats|verify]", help: "what was decided in this folder, newest last", whileBusy: always, run: runAudit},
 		{name: "plan", args: "[prompt]", help: "plan mode: look and think, change nothing", whileBusy: withoutArgs, run: modeWithoutArgs(tool.ModePlan)},
 		{name: "build", args: "[prompt]", help: "build mode: changes are asked for", whileBusy: withoutArgs, run: modeWithoutArgs(tool.ModeBuild)},

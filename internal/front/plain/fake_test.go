@@ -12,6 +12,7 @@ import (
 	"garuda/internal/audit"
 	"garuda/internal/core"
 	"garuda/internal/engine"
+	"garuda/internal/front/lines"
 	"garuda/internal/front/plain"
 	"garuda/internal/llm"
 	"garuda/internal/tool"
@@ -206,6 +207,21 @@ func (h *fakeHost) Banner() plain.Banner {
 }
 func (h *fakeHost) Current() *engine.Session { return h.current }
 func (h *fakeHost) Mode() string             { return h.modes.Mode() }
+
+func (h *fakeHost) Permissions() []lines.Rule {
+	return []lines.Rule{
+		{List: "deny", Text: "bash(rm *)", Source: "user"},
+		{List: "allow", Text: "bash(make\u202e *)", Source: "this session", Findings: []string{"it covers more than it looks"}},
+	}
+}
+
+func (h *fakeHost) Explain(_ context.Context, name, input string) (*tool.Decision, error) {
+	if name != "bash" {
+		return nil, errors.New("there is no tool " + name)
+	}
+	return &tool.Decision{Outcome: tool.Deny, Row: 4, By: "rule", Rule: "bash(rm *)", Source: "user", Reason: "the rule forbids " + input,
+		Commands: []tool.CommandInfo{{Argv: []string{"rm", "a b"}, Known: true}}}, nil
+}
 
 func (h *fakeHost) Audit() (*audit.Reader, error) { return audit.Open("testdata/none", "/project") }
 

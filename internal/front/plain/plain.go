@@ -18,7 +18,9 @@ import (
 	"garuda/internal/audit"
 	"garuda/internal/core"
 	"garuda/internal/engine"
+	"garuda/internal/front/lines"
 	"garuda/internal/llm"
+	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
 )
 
@@ -79,6 +81,11 @@ type Host interface {
 	Delete(ctx context.Context, id string) error
 	// Audit opens the folder's audit log for reading; the chat closes it.
 	Audit() (*audit.Reader, error)
+	// Permissions are the rules in force, the session's answers last.
+	Permissions() []lines.Rule
+	// Explain says what would be decided about a call of this tool now. The error is
+	// for one that would fail before it is decided.
+	Explain(ctx context.Context, name, input string) (*tool.Decision, error)
 	// Tools are the open session's tools with their states, sorted by name.
 	Tools() []toolset.Row
 	// Models are those that could be used.
