@@ -30,6 +30,9 @@ const docsKey = "sk-ant-of-the-documents-wxyz"
 //
 //	<!-- model: fix -->    the model plays docs/fix.json instead of docs/answers.json
 //	<!-- model: none -->   there is no key and no model
+//	<!-- home: empty -->   commands run where a first start has them run, in the
+//	                       sandbox; else they run on the host, since most blocks
+//	                       show what is asked
 func TestDocuments(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the documents show the commands of a Unix shell")
@@ -51,7 +54,7 @@ func TestDocuments(t *testing.T) {
 			for _, b := range doctest.Blocks(string(text)) {
 				t.Run(fmt.Sprintf("line %d", b.Line), func(t *testing.T) {
 					t.Parallel()
-					w := newDocsWorld(t, modelComment(string(text), b.Line))
+					w := newDocsWorld(t, modelComment(string(text), b.Line), emptyHome(string(text), b.Line))
 					if err := b.Run(w.project, w.env); err != nil {
 						t.Errorf("%s: %v", filepath.Base(path), err)
 					}
@@ -60,7 +63,7 @@ func TestDocuments(t *testing.T) {
 			for _, b := range chatBlocks(string(text)) {
 				t.Run(fmt.Sprintf("line %d", b.line), func(t *testing.T) {
 					t.Parallel()
-					b.run(t, bash, newDocsWorld(t, modelComment(string(text), b.line)))
+					b.run(t, bash, newDocsWorld(t, modelComment(string(text), b.line), emptyHome(string(text), b.line)))
 				})
 			}
 		})
@@ -80,13 +83,20 @@ func modelComment(document string, line int) string {
 	return strings.TrimSpace(strings.TrimSuffix(text, "-->"))
 }
 
+// emptyHome tells whether the comment above the fence in this line wants a home without
+// settings.
+func emptyHome(document string, line int) bool {
+	lines := strings.Split(document, "\n")
+	return line >= 2 && strings.TrimSpace(lines[line-2]) == "<!-- home: empty -->"
+}
+
 // docsWorld is where one block runs.
 type docsWorld struct {
 	project string
 	env     []string
 }
 
-func newDocsWorld(t *testing.T, model string) *docsWorld {
+func newDocsWorld(t *testing.T, model string, emptyHome bool) *docsWorld {
 	t.Helper()
 	w := &docsWorld{project: filepath.Join(t.TempDir(), "convert")}
 	if err := os.Mkdir(w.project, 0o755); err != nil {
@@ -96,6 +106,14 @@ func newDocsWorld(t *testing.T, model string) *docsWorld {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
+	if err := os.Mkdir(filepath.Join(home, ".garuda"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if !emptyHome {
+		if err := os.WriteFile(filepath.Join(home, ".garuda", "settings.json"), []byte(onTheHost), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.env = []string{
 		"PATH=" + filepath.Dir(binary) + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOME=" + home, "TZ=UTC", "LC_ALL=C.UTF-8", "TERM=dumb",
@@ -135,9 +153,6 @@ func hideLocalServers(t *testing.T, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(home, ".garuda"), 0o700); err != nil {
-		t.Fatal(err)
-	}
 	if err := os.WriteFile(filepath.Join(home, ".garuda", "models.json"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +170,7 @@ func TestDocumentsFindDifferences(t *testing.T) {
 	} {
 		blocks := doctest.Blocks(document)
 		b := blocks[len(blocks)-1]
-		w := newDocsWorld(t, modelComment(document, b.Line))
+		w := newDocsWorld(t, modelComment(document, b.Line), false)
 		if err := b.Run(w.project, w.env); err == nil {
 			t.Errorf("no difference was found in\n%s", document)
 		}

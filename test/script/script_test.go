@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +53,12 @@ func TestScripts(t *testing.T) {
 		Dir:           "testdata",
 		UpdateScripts: *update,
 		Setup:         setup,
+		Condition: func(cond string) (bool, error) {
+			if cond == "sandbox" {
+				return sandboxWorks(), nil
+			}
+			return false, fmt.Errorf("there is no condition %q", cond)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"modelserver": cmdModelServer,
 			"requests":    cmdRequests,
@@ -64,11 +71,34 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// setup gives each script an empty home beside its project: a folder that holds
-// a home may not be worked in.
+// sandboxWorks tells whether this machine lets commands run in a sandbox.
+var sandboxWorks = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "garuda-script-sandbox-")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	project := filepath.Join(dir, "project")
+	if err := os.Mkdir(project, 0o700); err != nil {
+		return false
+	}
+	cmd := exec.Command(binary, "sandbox", "run", "--cwd", project, "--", "true")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "GARUDA_HOME="+filepath.Join(dir, "home", ".garuda"))
+	return cmd.Run() == nil
+})
+
+// onTheHost are the settings of scripts and documents that say nothing else: their
+// subject is what is asked and decided, which a sandbox would make needless.
+const onTheHost = `{"executor": "host"}`
+
+// setup gives each script a home beside its project, in which commands run on the
+// host: a folder that holds a home may not be worked in.
 func setup(env *testscript.Env) error {
 	home := env.WorkDir + "-home"
 	if err := os.MkdirAll(filepath.Join(home, ".garuda"), 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(home, ".garuda", "settings.json"), []byte(onTheHost), 0o600); err != nil {
 		return err
 	}
 	env.Setenv("HOME", home)
