@@ -46,9 +46,9 @@ func TestADefaultThatTheTeamDoesNotAllow(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("GARUDA_HOME", home)
-	t.Setenv("ANTHROPIC_API_KEY", "sk-ant-x")
 	open := func(allowed, named string) (string, error) {
 		t.Helper()
+		t.Setenv("ANTHROPIC_API_KEY", "sk-ant-x") // a start takes it out of the environment
 		if err := os.WriteFile(filepath.Join(home, "policy.json"), []byte(`{"allowedModels": [`+allowed+`]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
