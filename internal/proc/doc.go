@@ -23,8 +23,8 @@
 //     long as the command's process lives.
 //   - macOS: the session, the descendants, and what carries the command's
 //     variable; a daemon that sheds it is not found.
-//   - Windows: a job object that ends with Garuda. A process enters it right
-//     after its start; what it starts before that instant is not in it.
+//   - Windows: a job object that ends with Garuda. A process begins suspended and
+//     runs once it is in it, so that whatever it starts is in it too.
 //
 // What a killed Garuda left behind is ended by the next start: see Sweep.
 package proc

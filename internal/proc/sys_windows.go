@@ -32,8 +32,10 @@ type tree struct {
 func adoptOrphans() error { return nil }
 func ownSession() int     { return 0 }
 
+// attributes: a process begins suspended, so that it is in its job before it can
+// start anything; started lets it go on.
 func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED, HideWindow: true}
 }
 
 // sealDescriptors: a child gets only the handles that are listed for it.
@@ -43,7 +45,7 @@ func outPipe() (r, w *os.File, err error) { return os.Pipe() }
 func inPipe() (r, w *os.File, err error)  { return os.Pipe() }
 
 // started puts the process into a job that ends with its last handle, which is
-// ours: also when Garuda is killed.
+// ours: also when Garuda is killed. Then the process runs.
 func (p *Process) started() error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
@@ -64,8 +66,49 @@ func (p *Process) started() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("put it into a job object: %w", err), windows.CloseHandle(job))
 	}
+	if err := resume(uint32(p.pid)); err != nil {
+		// The end of the job is the end of the process.
+		return errors.Join(fmt.Errorf("let it run: %w", err), windows.CloseHandle(job))
+	}
 	p.tree.job = job
 	return nil
+}
+
+// resume lets a suspended process run. Its handle is not enough for that, and package
+// os does not keep the one of its thread, so that is looked for.
+func resume(pid uint32) (err error) {
+	threads, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPTHREAD, 0)
+	if err != nil {
+		return fmt.Errorf("list threads: %w", err)
+	}
+	defer func() { err = errors.Join(err, windows.CloseHandle(threads)) }()
+	entry := windows.ThreadEntry32{Size: uint32(unsafe.Sizeof(windows.ThreadEntry32{}))}
+	resumed := false
+	for err = windows.Thread32First(threads, &entry); err == nil; err = windows.Thread32Next(threads, &entry) {
+		if entry.OwnerProcessID != pid {
+			continue
+		}
+		if err := resumeThread(entry.ThreadID); err != nil {
+			return err
+		}
+		resumed = true
+	}
+	switch {
+	case !errors.Is(err, windows.ERROR_NO_MORE_FILES):
+		return fmt.Errorf("list threads: %w", err)
+	case !resumed:
+		return errors.New("it has no thread")
+	}
+	return nil
+}
+
+func resumeThread(id uint32) error {
+	thread, err := windows.OpenThread(windows.THREAD_SUSPEND_RESUME, false, id)
+	if err != nil {
+		return fmt.Errorf("open its thread: %w", err)
+	}
+	_, err = windows.ResumeThread(thread)
+	return errors.Join(err, windows.CloseHandle(thread))
 }
 
 func (p *Process) awaitExit() {
