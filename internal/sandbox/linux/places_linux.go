@@ -144,7 +144,9 @@ func (p *places) hold(view *sandbox.View) (_ *sandbox.View, held []string, err e
 func (p *places) take(e *sandbox.Entry, others []placeholder) (string, error) {
 	e.Missing = false
 	for parent := filepath.Dir(e.Path); parent != "/"; parent = filepath.Dir(parent) {
-		if _, err := os.Lstat(parent); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Lstat(parent)
+		stands := slices.ContainsFunc(others, func(o placeholder) bool { return o.Path == parent })
+		if errors.Is(err, fs.ErrNotExist) || p.held[parent] != nil || stands {
 			e.Path, e.Folder = parent, true
 		}
 	}

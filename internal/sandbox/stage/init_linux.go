@@ -1,6 +1,9 @@
 package stage
 
-import "syscall"
+import (
+	"syscall"
+	"unsafe"
+)
 
 // find looks the program up where the command will look for it.
 func (s *stage) find() *failure {
@@ -51,6 +54,9 @@ func executable(path string) syscall.Errno {
 // start starts the command, in a session of its own so that signals to its group
 // do not mean this process.
 func (s *stage) start() *failure {
+	if err := ignoreSignals(); err != nil {
+		return because("ignore signals", err)
+	}
 	pid, err := syscall.ForkExec(s.program, s.policy.Argv, &syscall.ProcAttr{
 		Env: s.policy.Env, Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL},
@@ -59,6 +65,24 @@ func (s *stage) start() *failure {
 		return because(s.program, err)
 	}
 	s.pid = pid
+	return nil
+}
+
+// ignoreSignals keeps the command from ending its init, which the Go runtime would do
+// at TERM. The command starts with what the runtime had handlers for at its default.
+func ignoreSignals() error {
+	action := struct{ handler, flags, restorer, mask uint64 }{handler: 1} // SIG_IGN
+	for sig := syscall.SIGHUP; sig <= syscall.SIGSYS; sig++ {
+		switch sig {
+		case syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGCHLD, syscall.SIGURG, // not possible, or needed to run
+			syscall.SIGILL, syscall.SIGTRAP, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGSEGV:
+			continue
+		}
+		_, _, errno := syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+		if errno != 0 {
+			return errno
+		}
+	}
 	return nil
 }
 

@@ -72,6 +72,7 @@ func (s *stage) steps() []step {
 		{"pivot", s.pivot},
 		{"limits", s.limit},
 		{"program", s.find},
+		{"leftovers", closeDescriptors}, // of the steps so far: the machine's root is among them
 		{"privileges", dropPrivileges},
 		{"seccomp", s.filter},
 		{"verify", verify},

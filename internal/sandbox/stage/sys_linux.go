@@ -78,10 +78,14 @@ func cstring(s string) unsafe.Pointer {
 }
 
 // openBeneath opens a place of the view, or of the machine when dir is the root of
-// it, without following a link anywhere in the path. path begins with '/'.
-func openBeneath(dir int, path string) (int, error) {
+// it. A link anywhere in the path is an error. path begins with '/'.
+func openBeneath(dir int, path string) (int, error) { return openPlace(dir, path, 0) }
+
+// openPlace is openBeneath that with O_NOFOLLOW opens a link at the end of the path
+// itself.
+func openPlace(dir int, path string, flags uint64) (int, error) {
 	how := struct{ flags, mode, resolve uint64 }{
-		oPath | syscall.O_CLOEXEC | syscall.O_NOFOLLOW, 0, resolveNoLinks | resolveNoMagic | resolveBeneath,
+		oPath | syscall.O_CLOEXEC | flags, 0, resolveNoLinks | resolveNoMagic | resolveBeneath,
 	}
 	relative := "."
 	if len(path) > 1 {

@@ -150,7 +150,11 @@ func (s *stage) makeView() *failure {
 }
 
 func (s *stage) mount(m Mount, tree int) error {
-	place, err := openBeneath(s.root, m.Path)
+	flags := uint64(0)
+	if m.Kind == Mask {
+		flags = syscall.O_NOFOLLOW // what hides a link lies over the link
+	}
+	place, err := openPlace(s.root, m.Path, flags)
 	if err == syscall.ENOENT && m.Create { //nolint:errorlint // what package syscall returns is not wrapped
 		place, err = s.makePlace(m.Path, tree)
 	}
