@@ -160,7 +160,7 @@ func TestGitFilesThatLie(t *testing.T) {
 	d.worktree(filepath.Join(d.outside, "stranger"), filepath.Join(d.outside, "tree"), "tree")
 	for _, text := range []string{
 		"gitdir: " + filepath.Join(d.home, ".ssh"), "gitdir: /", "gitdir: " + d.home, "gitdir: " + stranger, "gitdir: " + filepath.Join(stranger, "worktrees", "tree"),
-		"gitdir: ../../.ssh", "nonsense", "", "gitdir: ", "gitdir: " + filepath.Join(d.dir, "none"),
+		"gitdir: ../../.ssh", "nonsense", "gitdir: ", "gitdir: " + filepath.Join(d.dir, "none"),
 	} {
 		d.file(filepath.Join(d.root, ".git"), text)
 		b := d.builder()

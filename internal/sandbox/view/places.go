@@ -101,25 +101,22 @@ func (r *placeRules) named(path string) (string, error) {
 	return real, r.check(path, real)
 }
 
-// told is the real path of a place that a tool named, which deserves less trust: it
-// may not hold the project, and no folder at the top of the file system is one.
-func (r *placeRules) told(path string) (string, error) {
-	real, err := r.named(path)
+// checkTold is check for a place that a tool named, which deserves less trust: it may
+// not hold the project, and no folder at the top of the file system is one.
+func (r *placeRules) checkTold(path, real string) error {
 	switch {
-	case err != nil:
-		return "", err
 	case inside(real, r.root):
-		return "", r.refuse(path, "it holds the project")
-	case filepath.Dir(filepath.Dir(real)) == filepath.Dir(real):
-		return "", r.refuse(path, "it is a whole folder at the top of the file system")
-	case inside("/etc", real), inside("/private/etc", real):
-		return "", r.refuse(path, "it lies in /etc")
+		return r.refuse(path, "it holds the project")
 	case inside(r.root, real):
-		return "", r.refuse(path, "it lies in the project")
+		return r.refuse(path, "it lies in the project")
+	case filepath.Dir(filepath.Dir(real)) == filepath.Dir(real):
+		return r.refuse(path, "it is a whole folder at the top of the file system")
+	case inside("/etc", real), inside("/private/etc", real):
+		return r.refuse(path, "it lies in /etc")
 	case r.othersHome(real):
-		return "", r.refuse(path, "it lies in the home folder of another user")
+		return r.refuse(path, "it lies in the home folder of another user")
 	}
-	return real, nil
+	return r.check(path, real)
 }
 
 // othersHome tells what lies where systems keep the users' homes, but not in this

@@ -77,19 +77,17 @@ func etcNames() []string {
 		// Users, time, language, terminals, shells.
 		"passwd", "group", "localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "environment",
 		"machine-id", "os-release", "lsb-release", "debian_version", "redhat-release", "alpine-release", "fedora-release",
-		"system-release", "arch-release", "inputrc", "profile", "bash.bashrc", "bashrc", "shells", "login.defs",
-		"magic", "magic.mime", "mime.types", "mailcap", "papersize",
+		"system-release", "arch-release", "inputrc", "profile", "bash.bashrc", "bashrc", "mime.types",
 		// Names and addresses.
 		"hosts", "host.conf", "hostname", "nsswitch.conf", "resolv.conf", "gai.conf", "services", "protocols", "networks",
-		"ethertypes", "rpc", "netconfig",
 		// Certificates.
-		"ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "ssl/ct_log_list.cnf", "pki/tls/certs", "pki/tls/openssl.cnf",
+		"ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf",
 		"pki/tls/cert.pem", "pki/ca-trust", "pki/java", "crypto-policies",
 		// The linker, and which program stands for a name.
 		"ld.so.cache", "ld.so.conf", "ld.so.preload", "ld-musl-*", "alternatives", "static",
 		// Toolchains and their libraries.
 		"java*", "jvm*", "maven", "gradle", "python*", "perl", "ruby*", "php", "npmrc", "pip.conf", "gitconfig",
-		"gitattributes", "ghc", "R", "julia", "mono", "dotnet", "fonts", "ImageMagick*", "wgetrc", "texmf", "gprofng.rc",
+		"gitattributes", "ghc", "R", "julia", "mono", "dotnet", "fonts", "ImageMagick*", "wgetrc", "texmf",
 	}
 }
 

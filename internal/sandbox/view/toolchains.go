@@ -117,7 +117,8 @@ func (b *Builder) addProgram(to []sandbox.Entry, f foundTool) []sandbox.Entry {
 	dir := filepath.Dir(f.real)
 	to = b.addTold(to, told{Path: dir}, f.program)
 	if filepath.Base(dir) == "bin" {
-		if tree, err := b.rules.told(filepath.Dir(dir)); err == nil {
+		tree := filepath.Dir(dir)
+		if !ofSystem(tree) && b.rules.checkTold(tree, tree) == nil {
 			to = append(to, sandbox.Entry{Path: tree, Access: sandbox.ReadOnly, Why: f.program})
 		}
 	}
@@ -190,10 +191,13 @@ func (b *Builder) addTold(to []sandbox.Entry, place told, why string) []sandbox.
 	if place.Settings {
 		return b.addSettings(to, place.Path, why)
 	}
-	if real := realPath(place.Path); inside(b.opt.Root, real) || !place.Write && ofSystem(real) {
+	real, err := follow(place.Path)
+	if err == nil && (inside(b.opt.Root, real) || !place.Write && ofSystem(real)) {
 		return to // it is seen as what it lies in
 	}
-	real, err := b.rules.told(place.Path)
+	if err == nil {
+		err = b.rules.checkTold(place.Path, real)
+	}
 	if err != nil {
 		if errors.Is(err, ErrPlace) {
 			b.leave(place.Path, err.Error())
