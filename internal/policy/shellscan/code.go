@@ -252,10 +252,14 @@ func printedCode(list []*Command) []text {
 			for len(args) > 0 && strings.HasPrefix(args[0].Text, "-") {
 				args = args[1:]
 			}
-			t := joined(args, false)
-			t.code, _ = decodeANSI(strings.ReplaceAll(t.code, "%s", " "))
-			t.known = false
-			out = append(out, t)
+			// Whether a backslash means something depends on the shell and -e.
+			plain := joined(args, false)
+			plain.code, plain.known = strings.ReplaceAll(plain.code, "%s", " "), false
+			out = append(out, plain)
+			if decoded, _ := decodeANSI(plain.code); decoded != plain.code {
+				plain.code = decoded
+				out = append(out, plain)
+			}
 		case "cat":
 			if up.stdin != "" {
 				out = append(out, text{code: up.stdin, known: up.stdinSure})
