@@ -31,6 +31,7 @@ func (s *System) RunSandboxed(ctx context.Context, argv []string, in io.Reader, 
 			return 0, fmt.Errorf("write the audit log, without which nothing runs: %w", err)
 		}
 	}
+	s.asking.Store(s.newPipeline()) // hosts are decided about by the rules, and audited
 	p, err := s.executor.Start(ctx, &sandbox.Command{
 		Argv: argv, Dir: s.Root(), Env: s.env, Call: line.ID, ReadOnlyRoot: s.Mode() == "plan",
 	})
