@@ -121,7 +121,7 @@ func TestTheNetworkHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer u.Close()
+		t.Cleanup(func() { _ = u.Close() })
 	}
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	out := decoys(t).run(`exec 3<>/dev/tcp/127.0.0.1/` + port + ` && echo CONNECTED

@@ -149,7 +149,7 @@ func TestRulesGiveNoMoreThanTheView(t *testing.T) {
 		}
 		for _, f := range append(files, place.Draw(t, "another")) {
 			for p := f; p != "/"; p = path.Dir(p) {
-				var access sandbox.Access = sandbox.Masked
+				access := sandbox.Masked
 				for q := p; q != "/" && access == sandbox.Masked; q = path.Dir(q) {
 					for _, e := range v.Entries {
 						if e.Path == q {

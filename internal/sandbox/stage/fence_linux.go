@@ -73,7 +73,7 @@ func decodeFence(b []byte) (*Fence, error) {
 	for range d.count() {
 		n := d.number()
 		d.bad = d.bad || n > 0xffff
-		f.Ports = append(f.Ports, uint16(n)) //nolint:gosec // checked
+		f.Ports = append(f.Ports, uint16(n))
 	}
 	f.Scoped = d.number()
 	if d.bad || len(d.rest) > 0 || f.HandledFiles == 0 {
@@ -230,7 +230,7 @@ func grant(ruleset uintptr, machine int, file FenceFile) error {
 	rule := struct {
 		access uint64
 		parent int32
-	}{file.Access, int32(fd)} //nolint:gosec // descriptors are small
+	}{file.Access, int32(fd)}
 	if !folder {
 		rule.access &= forFiles
 	}
