@@ -133,7 +133,7 @@ func (g *Guard) race(ctx context.Context, addrs []netip.Addr, port uint16) (net.
 				case results <- attempt{conn, err}:
 				case <-ctx.Done():
 					if conn != nil {
-						conn.Close()
+						conn.Close() //nolint:errcheck // nothing was sent through it
 					}
 				}
 			}()

@@ -87,7 +87,7 @@ func (p *passage) lookUp(q dnsmessage.Question) (dnsmessage.RCode, []dnsmessage.
 	}
 	addrs, err := p.net.resolve(p.ctx, host)
 	if err != nil {
-		p.dialled(target{host, portHTTPS}, err)
+		_ = p.dialled(target{host, portHTTPS}, err) // notes an address that is refused; there is no room for the reason
 		return dnsmessage.RCodeNameError, nil
 	}
 	var out []dnsmessage.Resource

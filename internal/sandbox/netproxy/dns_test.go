@@ -2,6 +2,7 @@ package netproxy
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"strings"
@@ -39,7 +40,11 @@ func TestDNSAnswersAllowedNamesOnly(t *testing.T) {
 	look := func(name string) string {
 		addrs, err := resolver.LookupHost(t.Context(), name)
 		if err != nil {
-			return err.(*net.DNSError).Err
+			var failed *net.DNSError
+			if !errors.As(err, &failed) {
+				return err.Error()
+			}
+			return failed.Err
 		}
 		slices.Sort(addrs)
 		return strings.Join(addrs, " ")

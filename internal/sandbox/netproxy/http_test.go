@@ -199,7 +199,8 @@ func TestUpgrades(t *testing.T) {
 	for _, in := range []struct{ how, upgrade, want string }{
 		{"absolute", "websocket", "echo ping\n"}, {"tunnel", "WebSocket", "echo ping\n"}, {"absolute", "h2c", "no upgrade"}, {"tunnel", "TLS/1.2", "no upgrade"},
 	} {
-		c, target, token := net.Conn(nil), "http://example.com/", "Proxy-Authorization: "+w.authorisation()+"\r\n"
+		var c net.Conn
+		target, token := "http://example.com/", "Proxy-Authorization: "+w.authorisation()+"\r\n"
 		if in.how == "tunnel" {
 			c, target, token = w.connect("example.com:80"), "/", ""
 		} else {
@@ -211,7 +212,7 @@ func TestUpgrades(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer.StatusCode == 101 {
+		if answer.StatusCode == http.StatusSwitchingProtocols {
 			io.WriteString(c, "ping\n")
 			line, _ := r.ReadString('\n')
 			if line != in.want {

@@ -18,7 +18,7 @@ func ownNamespace(ln *net.TCPListener) bool {
 	if err != nil {
 		return false
 	}
-	defer here.Close()
+	defer here.Close() //nolint:errcheck // nothing was sent through it
 	ours, ok := namespace(here.(*net.TCPListener))
 	return ok && ours != theirs
 }

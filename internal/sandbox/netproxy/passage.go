@@ -112,7 +112,7 @@ func (p *passage) take(i int, l sandbox.Listener, file *os.File) error {
 	}
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
-		ln.Close()
+		ln.Close() //nolint:errcheck // nothing was sent through it
 		return errors.New("it is no TCP listener")
 	}
 	switch i {
@@ -206,7 +206,7 @@ func (p *passage) track(c closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		c.Close()
+		c.Close() //nolint:errcheck // what was open ends here either way
 		return false
 	}
 	p.open[c] = struct{}{}
@@ -218,7 +218,7 @@ func (p *passage) release(c closer) {
 	p.mu.Lock()
 	delete(p.open, c)
 	p.mu.Unlock()
-	c.Close()
+	c.Close() //nolint:errcheck // what was open ends here either way
 }
 
 // end closes everything that is open, and lets nothing be opened any more.
@@ -228,7 +228,7 @@ func (p *passage) end() {
 	defer p.mu.Unlock()
 	p.closed = true
 	for c := range p.open {
-		c.Close()
+		c.Close() //nolint:errcheck // what was open ends here either way
 	}
 	clear(p.open)
 }
@@ -251,7 +251,7 @@ func (p *passage) connect(t target) (*net.TCPConn, error) {
 	}
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
-		conn.Close()
+		conn.Close() //nolint:errcheck // nothing was sent through it
 		return nil, fmt.Errorf("connect to %s: a connection of type %T", t.host, conn)
 	}
 	if !p.track(tcp) {

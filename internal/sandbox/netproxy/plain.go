@@ -80,7 +80,7 @@ func rewrite(r *httputil.ProxyRequest) {
 func (s *plainServer) serveConn(conn *net.TCPConn, raw, rest []byte, t target) {
 	conn.SetReadDeadline(time.Time{}) //nolint:errcheck // as in greeting
 	c := &plainConn{Conn: conn, r: io.MultiReader(bytes.NewReader(raw), bytes.NewReader(rest), conn), target: t, ended: make(chan struct{}), woken: make(chan struct{})}
-	c.idle = idleTimer{after: s.p.net.idle, close: func() { conn.Close() }}
+	c.idle = idleTimer{after: s.p.net.idle, close: func() { conn.Close() }} //nolint:errcheck // what was open ends here either way
 	c.idle.touch()
 	defer c.idle.stop()
 	select {

@@ -134,13 +134,16 @@ func (p *passage) carry(client, server *net.TCPConn, first func() error) {
 			if err == nil {
 				continue
 			}
+			// A stream that broke must not look like one that ended.
+			client.SetLinger(0) //nolint:errcheck // as in greeting
+			server.SetLinger(0) //nolint:errcheck // as in greeting
 		case <-check.C:
 			if !f.stale() {
 				continue
 			}
 		}
 		// Each side learns that the other is gone.
-		client.Close()
+		client.Close() //nolint:errcheck // what was open ends here either way
 		p.release(server)
 		for ; ended < 2; ended++ {
 			<-results

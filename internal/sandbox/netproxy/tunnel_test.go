@@ -203,6 +203,24 @@ func TestHalfClosed(t *testing.T) {
 	}
 }
 
+// A server that breaks off does not look like one that ended.
+func TestBrokenStreamIsNoEnd(t *testing.T) {
+	s := server(t, func(c net.Conn) {
+		io.WriteString(c, "part")
+		io.ReadFull(c, make([]byte, 1))
+		c.(*net.TCPConn).SetLinger(0)
+	})
+	w := open(t, Options{Allow: []string{"example.com"}, Ports: []int{9999}}, world{"example.com:9999": s})
+	c := w.connect("example.com:9999")
+	if _, err := io.ReadFull(c, make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	io.WriteString(c, "x")
+	if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("the client sees %v", err)
+	}
+}
+
 // Clients that say nothing, or nothing more, are not waited for.
 func TestSlowClients(t *testing.T) {
 	s := server(t, func(c net.Conn) { io.ReadAll(c) })
@@ -415,7 +433,6 @@ func BenchmarkThroughput(b *testing.B) {
 		b.SetBytes(size)
 		for b.Loop() {
 			c := w.connect("example.com:9999")
-			io.WriteString(c, "x")
 			if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c}, block[:256<<10]); n != size || err != nil {
 				b.Fatal(n, err)
 			}

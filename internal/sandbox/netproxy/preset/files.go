@@ -183,7 +183,7 @@ func superModel(installed string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read Maven's built-in repository: %w", err)
 	}
-	defer jar.Close()
+	defer jar.Close() //nolint:errcheck // it was only read
 	f, err := jar.Open("org/apache/maven/model/pom-4.0.0.xml")
 	if err != nil {
 		return nil, fmt.Errorf("read Maven's built-in repository: %w", err)
