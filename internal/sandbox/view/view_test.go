@@ -85,7 +85,7 @@ func TestWritePathsThatAreRefused(t *testing.T) {
 	d.link(filepath.Join(d.dir, "dotfiles", "aws"), filepath.Join(d.home, ".aws"))
 	for _, path := range []string{
 		"/", "~", "~/", d.home, filepath.Dir(d.home), d.dir, "/tmp", "/etc", "/usr", "/proc", "/proc/self", "/dev", "/run", "/run/user", "/home", "/var",
-		"~/.ssh", "~/.config", "~/.config/gh", "~/.garuda", filepath.Join(d.outside, "keys"), filepath.Join(d.outside, "home"),
+		"~/.ssh", "~/.ssh/id_ed25519", "~/.config", "~/.config/gh", "~/.config/gh/hosts.yml", "~/.garuda", filepath.Join(d.outside, "keys"), filepath.Join(d.outside, "home"),
 		filepath.Join(d.dir, "dotfiles"), filepath.Join(d.dir, "dotfiles", "aws"), "../../.ssh", filepath.Join(d.outside, "home", ".ssh"),
 	} {
 		d.opt.WritePaths = []string{path}
