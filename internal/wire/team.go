@@ -43,9 +43,13 @@ func (s *System) permitModel(spec string) error {
 // teamPolicy is what the decision table takes of the team's policy.
 func (s *System) teamPolicy() policy.Team {
 	t := s.team
+	requiredBy := teamFiles(t)
+	if !t.RequireSandbox && s.settings.Strict {
+		requiredBy = "the strict profile"
+	}
 	return policy.Team{
 		Commands: teamEntries(t.Commands), Paths: teamEntries(t.Paths), Hosts: teamEntries(t.BlockedHosts),
-		RequireSandbox: t.RequireSandbox, RequiredBy: teamFiles(t),
+		RequireSandbox: t.RequireSandbox || s.settings.Strict, RequiredBy: requiredBy,
 	}
 }
 
