@@ -427,6 +427,20 @@ func BenchmarkThroughput(b *testing.B) {
 			}
 		}
 	}
+	b.Run("straight", func(b *testing.B) {
+		to := server(b, func(c net.Conn) { send(c) })
+		b.SetBytes(size)
+		for b.Loop() {
+			c, err := net.Dial("tcp", to)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{c}, block[:256<<10]); n != size || err != nil {
+				b.Fatal(n, err)
+			}
+			c.Close()
+		}
+	})
 	b.Run("tunnel", func(b *testing.B) {
 		to := server(b, func(c net.Conn) { send(c) })
 		w := open(b, Options{Allow: []string{"example.com"}, Ports: []int{9999}}, world{"example.com:9999": to})
