@@ -230,3 +230,15 @@ func (ctx *Context) harmlessVariable(name string) bool {
 	}
 	return ctx.InEnvironment == nil || !ctx.InEnvironment(name)
 }
+
+// expandTilde gives the path that a word names; false for ~user and the like.
+func (ctx *Context) expandTilde(word Word) (string, bool) {
+	if !word.Tilde {
+		return word.Text, true
+	}
+	rest := word.Text[1:]
+	if ctx.Home == "" || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return ctx.Home + rest, true
+}
