@@ -146,7 +146,7 @@ func (p *passage) carry(client, server *net.TCPConn, first func() error) {
 		client.Close() //nolint:errcheck // what was open ends here either way
 		p.release(server)
 		for ; ended < 2; ended++ {
-			<-results
+			<-results //nolint:errcheck // the first error has ended both
 		}
 	}
 }
