@@ -41,8 +41,10 @@ type Entry struct {
 	// Missing says of a locked entry that nothing lies there: a placeholder keeps
 	// it from being made, and is removed when the command has ended.
 	Missing bool
-	// Folder says what a missing entry would be.
+	// Folder says what a missing entry would be, and Text what the placeholder of a
+	// missing file holds, so that it changes nothing for who reads it meanwhile.
 	Folder bool
+	Text   string
 	// Why is for people: "the project", "Go's module cache", "settings of git".
 	Why string
 }

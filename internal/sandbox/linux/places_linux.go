@@ -17,13 +17,15 @@ import (
 	"garuda/internal/sandbox"
 )
 
-// placeholder is an empty file or folder that was made so that a mount can lock its
+// placeholder is an empty folder, or a file of a known size, that was made so that a mount can lock its
 // place. Its number tells it from another that came to lie there.
 type placeholder struct {
 	Path   string `json:"path"`
 	Folder bool   `json:"folder,omitempty"`
 	Device uint64 `json:"device"`
 	Inode  uint64 `json:"inode"`
+	// Size is a file's, in bytes.
+	Size int64 `json:"size,omitempty"`
 	// Gone takes the line of the same path back.
 	Gone bool `json:"gone,omitempty"`
 }
@@ -147,10 +149,10 @@ func (p *places) take(e *sandbox.Entry, others []placeholder) (string, error) {
 		_, err := os.Lstat(parent)
 		stands := slices.ContainsFunc(others, func(o placeholder) bool { return o.Path == parent })
 		if errors.Is(err, fs.ErrNotExist) || p.held[parent] != nil || stands {
-			e.Path, e.Folder = parent, true
+			e.Path, e.Folder, e.Text = parent, true, ""
 		}
 	}
-	found, made, err := makePlace(e.Path, e.Folder)
+	found, made, err := makePlace(e)
 	if err != nil {
 		return "", err
 	}
@@ -345,24 +347,45 @@ func openParent(path string) (dir int, name string, err error) {
 	return dir, filepath.Base(path), os.NewSyscallError("openat2", err)
 }
 
-// makePlace makes an empty file or folder, unless something lies there.
-func makePlace(path string, folder bool) (at placeholder, made bool, err error) {
-	dir, name, err := openParent(path)
+// makePlace makes the placeholder of an entry, unless something lies there.
+func makePlace(e *sandbox.Entry) (at placeholder, made bool, err error) {
+	dir, name, err := openParent(e.Path)
 	if err != nil {
 		return at, false, err
 	}
 	defer func() { err = errors.Join(err, unix.Close(dir)) }()
-	if folder {
+	switch {
+	case e.Folder:
 		err = unix.Mkdirat(dir, name, 0o755)
-	} else {
+	case e.Text != "":
+		err = makeFile(dir, name, e.Text)
+	default:
 		err = unix.Mknodat(dir, name, unix.S_IFREG|0o644, 0)
 	}
 	made = err == nil
 	if err != nil && !errors.Is(err, unix.EEXIST) {
 		return at, false, err
 	}
-	at, _, err = look(dir, name, path)
+	at, _, err = look(dir, name, e.Path)
 	return at, made, err
+}
+
+// makeFile makes a file with its text in one step, for who reads it at this moment.
+func makeFile(dir int, name, text string) (err error) {
+	const suffix = ".garuda-placeholder"
+	fd, err := unix.Openat(dir, name+suffix, unix.O_CREAT|unix.O_TRUNC|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	if err != nil {
+		return os.NewSyscallError("openat", err)
+	}
+	defer func() { err = errors.Join(err, unix.Unlinkat(dir, name+suffix, 0)) }()
+	f := os.NewFile(uintptr(fd), name)
+	if _, err = f.WriteString(text); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	return unix.Linkat(dir, name+suffix, dir, name, 0)
 }
 
 // look says what lies at a place.
@@ -371,10 +394,18 @@ func look(dir int, name, path string) (placeholder, *unix.Stat_t, error) {
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return placeholder{}, nil, err
 	}
-	return placeholder{Path: path, Folder: st.Mode&unix.S_IFMT == unix.S_IFDIR, Device: st.Dev, Inode: st.Ino}, &st, nil
+	return placeholder{Path: path, Folder: st.Mode&unix.S_IFMT == unix.S_IFDIR, Device: st.Dev, Inode: st.Ino, Size: fileSize(&st)}, &st, nil
 }
 
-// removePlace removes a placeholder, if it is still the same and empty.
+// fileSize is 0 for a folder, whose size says nothing.
+func fileSize(st *unix.Stat_t) int64 {
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return 0
+	}
+	return st.Size
+}
+
+// removePlace removes a placeholder, if it is still the same, and as it was made.
 func removePlace(p placeholder) (err error) {
 	dir, name, err := openParent(p.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -390,7 +421,7 @@ func removePlace(p placeholder) (err error) {
 		return nil
 	case err != nil:
 		return err
-	case !p.same(now) || !p.Folder && st.Size > 0:
+	case !p.same(now) || st.Size != p.Size && !p.Folder:
 		return nil // it is somebody's by now
 	case p.Folder:
 		if err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR); errors.Is(err, unix.ENOTEMPTY) {

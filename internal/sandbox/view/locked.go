@@ -36,30 +36,38 @@ func (l *locker) add(e sandbox.Entry) { l.entries = append(l.entries, e) }
 // lock locks a path below dir. A missing one gets a placeholder when it is wanted, or
 // the first missing folder on the way to it does.
 func (l *locker) lock(dir, rel string, folder, placeholder bool, why string) error {
+	return l.lockAs(dir, sandbox.Entry{Path: rel, Folder: folder, Why: why}, placeholder)
+}
+
+// lockAs is lock for a placeholder with a text; the entry's path is relative to dir.
+func (l *locker) lockAs(dir string, e sandbox.Entry, placeholder bool) error {
+	rel := e.Path
+	e.Access = sandbox.Locked
 	path := filepath.Join(dir, filepath.FromSlash(rel))
 	there, err := plain(dir, path)
 	if err != nil {
 		return err
 	}
-	if there && (!placeholder || !l.b.mayBePlaceholder(path)) {
-		l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Why: why})
+	if there && (!placeholder || !l.b.mayBePlaceholder(path, e.Text)) {
+		l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Why: e.Why})
 		return nil
 	}
 	if !placeholder {
 		return nil
 	}
 	for up := filepath.Dir(path); up != dir && !exists(up); up = filepath.Dir(up) {
-		path, folder = up, true
+		path, e.Folder, e.Text = up, true, ""
 	}
-	l.add(sandbox.Entry{Path: path, Access: sandbox.Locked, Missing: true, Folder: folder, Why: why})
+	e.Path, e.Missing = path, true
+	l.add(e)
 	l.hide[dir] = append(l.hide[dir], filepath.ToSlash(path[len(dir)+1:]))
 	return nil
 }
 
-// mayBePlaceholder tells of something empty that another command, which still runs,
+// mayBePlaceholder tells of something empty, or with this text, that another command, which still runs,
 // may have there to lock the place. It counts as missing: the executor knows which it
 // is, and keeps a placeholder for as long as any command needs it.
-func (b *Builder) mayBePlaceholder(path string) bool {
+func (b *Builder) mayBePlaceholder(path, text string) bool {
 	if b.opt.InPlace {
 		return false
 	}
@@ -70,7 +78,11 @@ func (b *Builder) mayBePlaceholder(path string) bool {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.IsDir() {
-		return err == nil && info.Mode().IsRegular() && info.Size() == 0
+		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
+			return false
+		}
+		data, err := io.ReadAll(io.LimitReader(f, info.Size()))
+		return err == nil && string(data) == text
 	}
 	_, err = f.Readdirnames(1)
 	return errors.Is(err, io.EOF)
@@ -115,6 +127,27 @@ func (l *locker) folder(dir string, placeholders bool) error {
 		}
 	}
 	return l.repository(dir, placeholders)
+}
+
+// watched locks the files that commands may otherwise write and are asked about. One
+// that is a link is locked where it leads to in the project: the link itself cannot
+// be, nor one that leads nowhere.
+func (l *locker) watched(root string) error {
+	for _, pattern := range protect.Watched() {
+		name, folder := strings.CutSuffix(pattern, "/**")
+		rel := filepath.FromSlash(name)
+		real, err := filepath.EvalSymlinks(filepath.Join(root, rel))
+		switch info, lerr := os.Lstat(filepath.Join(root, rel)); {
+		case err == nil && (real == root || !inside(root, real)), err != nil && lerr == nil && info.Mode()&fs.ModeSymlink != 0:
+			continue
+		case err == nil:
+			rel = real[len(root)+1:]
+		}
+		if err := l.lock(root, rel, folder, true, "changes of it are asked about"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func lockedWhy(name string) string {

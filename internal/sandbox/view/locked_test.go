@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestLocked(t *testing.T) {
 	v := viewOf(t, b, &sandbox.Command{})
 	want := map[string]string{
 		"": "write", ".git": "write", ".git/index": "write", ".git/refs/heads/x": "write", "AGENTS.md": "write", ".github/workflows/x": "write",
-		".git/config": "locked", ".git/hooks/pre-commit": "locked", ".git/info/exclude": "locked", ".git/config.worktree": "placeholder",
+		".git/config": "locked", ".git/hooks/pre-commit": "locked", ".git/info/exclude": "locked", ".git/config.worktree": "placeholder", ".git/commondir": "placeholder", ".git/modules/lib/deep/commondir": "placeholder",
 		".git/modules/lib/deep/config": "locked", ".git/modules/lib/deep/hooks": "locked", ".git/modules/lib/deep/index": "write",
 		".git/modules/lib/deep/modules/inner/hooks": "locked", ".git/modules/lib/deep/modules/inner/config": "locked",
 		".garuda/settings.json": "placeholder", ".mcp.json": "placeholder", ".claude/x": "placeholder", ".husky/pre-commit": "placeholder", ".cursor": "placeholder",
@@ -61,9 +62,31 @@ func TestLocked(t *testing.T) {
 		t.Errorf("what the user changed is not taken up: %q, %v", text, err)
 	}
 	for i := range v.Entries {
-		if e := &v.Entries[i]; e.Missing && e.Folder == (filepath.Base(e.Path) == ".mcp.json" || strings.HasPrefix(filepath.Base(e.Path), ".gitshared") || filepath.Base(e.Path) == "config.worktree") {
+		if e := &v.Entries[i]; e.Missing && e.Folder == (slices.Contains([]string{".mcp.json", "commondir"}, filepath.Base(e.Path)) || strings.HasPrefix(filepath.Base(e.Path), ".gitshared") || filepath.Base(e.Path) == "config.worktree") {
 			t.Errorf("%s: folder %v", e.Path, e.Folder)
 		}
+	}
+}
+
+// TestLockWatched locks, for a command that nobody looks after, what others may write.
+func TestLockWatched(t *testing.T) {
+	d := newDecoy(t)
+	d.repository(filepath.Join(d.root, ".git"))
+	d.file(filepath.Join(d.root, "docs", "agents.md"), "x")
+	d.link(filepath.Join("docs", "agents.md"), filepath.Join(d.root, "AGENTS.md"))
+	d.link("nowhere", filepath.Join(d.root, "CLAUDE.md"))
+	d.link(d.outside, filepath.Join(d.root, "GARUDA.md"))
+	d.file(filepath.Join(d.root, ".gitattributes"), "x")
+	b := d.builder()
+	for watched, want := range map[bool]map[string]string{
+		false: {"docs/agents.md": "write", ".gitattributes": "write", ".github/workflows/x": "write", "lefthook.yml": "write", "docs/x": "write"},
+		true:  {"docs/agents.md": "locked", ".gitattributes": "locked", ".github/workflows/x": "placeholder", "lefthook.yml": "placeholder", "docs/x": "write"},
+	} {
+		absolute := map[string]string{}
+		for rel, access := range want {
+			absolute[filepath.Join(d.root, rel)] = access
+		}
+		expect(t, viewOf(t, b, &sandbox.Command{LockWatched: watched}), absolute)
 	}
 }
 

@@ -22,6 +22,11 @@ const (
 	maxModules, maxModuleDepth, maxWorktrees = 2000, 20, 2000
 )
 
+// thisFolder is what a repository's commondir says while commands run: that its
+// settings lie where they do without it. Git takes them from wherever that file says,
+// so a command that could make it would choose what git runs.
+const thisFolder = ".\n"
+
 // ErrRepository is in the error of a repository that cannot be locked.
 var ErrRepository = errors.New("the repository's own settings cannot be locked")
 
@@ -34,7 +39,7 @@ func (l *locker) repository(top string, placeholders bool) error {
 		return err
 	}
 	switch {
-	case !there || l.b.mayBePlaceholder(dot):
+	case !there || l.b.mayBePlaceholder(dot, ""):
 		if isGitFolder(top) { // a bare one
 			return l.gitFolder(top, top)
 		}
@@ -113,12 +118,15 @@ func (l *locker) gitFolder(dir, top string) error {
 			return err
 		}
 	}
+	if err := l.lockAs(dir, sandbox.Entry{Path: "commondir", Text: thisFolder, Why: "where git's settings lie"}, true); err != nil {
+		return err
+	}
 	info := filepath.Join(dir, "info")
 	there, err := plain(dir, info)
 	if err != nil {
 		return err
 	}
-	l.info = append(l.info, gitInfo{path: info, missing: !there || l.b.mayBePlaceholder(info), top: top})
+	l.info = append(l.info, gitInfo{path: info, missing: !there || l.b.mayBePlaceholder(info, ""), top: top})
 	return l.named(dir, top)
 }
 

@@ -184,7 +184,7 @@ func (b *Builder) View(ctx context.Context, cmd *sandbox.Command) (*sandbox.View
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	root, err := b.project(cmd.ReadOnlyRoot)
+	root, err := b.project(cmd.ReadOnlyRoot, cmd.LockWatched)
 	if err != nil {
 		return nil, fmt.Errorf("tell what the command may see: %w", err)
 	}
@@ -235,13 +235,18 @@ func readOnlyBelow(entries []sandbox.Entry, root string) {
 // project is the root, its repository, and what is locked there and in the folders
 // of WritePaths. It looks at the disk anew for each command. In plan mode the project
 // needs no locks.
-func (b *Builder) project(plan bool) ([]sandbox.Entry, error) {
+func (b *Builder) project(plan, watched bool) ([]sandbox.Entry, error) {
 	l := &locker{b: b, root: b.opt.Root, plan: plan, hide: map[string][]string{}}
 	l.add(sandbox.Entry{Path: b.opt.Root, Access: sandbox.Writable, Why: "the project"})
 	if plan {
 		l.readOnlyRepository(b.opt.Root)
 	} else if err := l.folder(b.opt.Root, true); err != nil {
 		return nil, err
+	}
+	if watched && !plan {
+		if err := l.watched(b.opt.Root); err != nil {
+			return nil, err
+		}
 	}
 	for _, dir := range b.shared.writes {
 		if inside(b.opt.Root, dir) || !isFolder(dir) {
