@@ -43,7 +43,7 @@ func TestBrief(t *testing.T) {
 	if got := tooltest.Call(t, &tool.Env{Briefer: many}, New(), "brief", ""); !strings.HasSuffix(got, "- f59.go\n- and 10 changed before these") || strings.Contains(got, "f9.go") {
 		t.Error(got)
 	}
-	if got := tooltest.Call(t, nil, New(), "brief", "{}"); got != "Error: brief failed: there is no session to tell of; a call by hand has none; call it in a chat" {
+	if got := tooltest.Call(t, nil, New(), "brief", "{}"); got != "Error: brief failed: there is no session to tell of: a call by hand has none; call it in a chat" {
 		t.Error(got)
 	}
 	if got := tooltest.Call(t, nil, New(), "brief", `{"focus":"x"}`); !strings.HasPrefix(got, `Error: brief failed: brief takes no fields`) {

@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 		{"task_stop", `{"id":"b2"}`, "Error: task_stop failed: it does not end"},
 	})
 	play(t, &tool.Env{}, New(), []step{
-		{"task_list", `{}`, "Error: task_list failed: this session keeps no list of items"},
+		{"task_list", `{}`, "Error: task_list failed: this session keeps no list of items; go on without one"},
 		{"task_stop", `{"id":"t1"}`, `Error: task_stop failed: nothing has the id "t1", and nothing runs`},
 	})
 }

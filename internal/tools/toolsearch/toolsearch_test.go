@@ -124,7 +124,7 @@ func TestLimit(t *testing.T) {
 	}
 	for _, tc := range []struct{ args, last, more string }{
 		{`{"query":"mail"}`, "mail_04", "[25 more match; say more, or raise limit (at most 20)]"},
-		{`{"query":"mail","limit":50}`, "mail_19", "[10 more match; say more, or raise limit (at most 20)]"},
+		{`{"query":"mail","limit":50}`, "mail_19", "[10 more match; say more, or raise limit (at most 20)]\n[limit 50 was cut to 20, the most there is]"},
 		{`{"query":"mail 07","limit":1}`, "mail_07", "[29 more match; say more, or raise limit (at most 20)]"},
 	} {
 		out, err := tooltest.Run(nil, New(many), json.RawMessage(tc.args))
