@@ -49,7 +49,7 @@ build: ## build bin/garuda, one static stripped binary
 check: setup fmt-check vet lint test cross ## the quick tier: formatting, vet, lint, all tests with -race, other systems' builds
 
 .PHONY: check-deep
-check-deep: setup fuzz deep-tests oracle foreign cross-more ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills, the judges of the wire formats
+check-deep: setup fuzz deep-tests mutants oracle foreign cross-more ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills, the judges of the wire formats
 
 .PHONY: setup
 setup: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
@@ -127,6 +127,11 @@ $(FOREIGN): test/foreign/package.json test/foreign/package-lock.json test/foreig
 	@mkdir -p .tools/foreign && cp $^ .tools/foreign/
 	@if command -v npm >/dev/null; then cd .tools/foreign && npm ci && touch node_modules/.package-lock.json; \
 	else echo 'no npm: the tests against other servers are skipped'; fi
+
+.PHONY: mutants
+mutants: ## take each safety rule away, and hold that its test fails
+	$(GO) vet -tags mutants ./test/mutants
+	$(TESTRUN) -tags mutants -count=1 -timeout 30m ./test/mutants
 
 .PHONY: bench
 bench: ## measure every bar and print the table

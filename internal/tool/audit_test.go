@@ -94,6 +94,28 @@ func TestAuditLines(t *testing.T) {
 	}
 }
 
+// named keeps whose calls the lines are of.
+type named struct {
+	book
+	who []string
+}
+
+func (n *named) Append(l audit.Line) error {
+	n.who = append(n.who, l.SessionID+" "+l.Agent)
+	return n.book.Append(l)
+}
+
+// TestLinesNameTheirAgent: the log tells a subagent's calls from its parent's.
+func TestLinesNameTheirAgent(t *testing.T) {
+	n := &named{}
+	p := pipeline(t, allow(), stub("good", Plan{}, ok("x")))
+	p.Audit, p.SessionID, p.Agent = n, "s1", "explore"
+	call(p, "good", `{}`)
+	if diff := cmp.Diff([]string{"s1 explore", "s1 explore"}, n.who); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestAPlanThatFails: what could not be planned leaves a line too.
 func TestAPlanThatFails(t *testing.T) {
 	b := &book{}

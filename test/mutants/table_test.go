@@ -1,0 +1,61 @@
+//go:build mutants
+
+package mutants
+
+// mutants are the rules. A number is that of a fault that another program had; those
+// of the decision table have their controls in internal/policy, beside its rows.
+func mutants() []mutant {
+	return append(append(projectsAndTeams(), auditLog()...), afterCommands()...)
+}
+
+func projectsAndTeams() []mutant {
+	const (
+		load = "internal/config/load.go"
+		team = "internal/config/team.go"
+	)
+	return []mutant{
+		{"18: a project loosens only with a yes", load, "o.Accepted != nil && o.Accepted(want)", "true", "TestEveryKeyFromAProject"},
+		{"18: a yes is for what was seen", "internal/config/trust.go", "return slices.Contains(t.file.Projects[trustKey(root)].Settings[w.Key], w.Hash)", "return len(t.file.Projects[trustKey(root)].Settings[w.Key]) > 0", "TestAYesIsForOneValue"},
+		{"25: only allowed models", "internal/wire/team.go", "s.team == nil || s.team.AllowsModel(spec)", "true", "TestModelsThatTheTeamDoesNotAllow"},
+		{"25: a default is allowed, too", "internal/wire/team.go", "s.team == nil || s.team.AllowsModel(spec)", "true", "TestADefaultThatTheTeamDoesNotAllow"},
+		{"26: subagents stay below the policy", team, `"limits.maxSteps": &s.Limits.MaxSteps, "subagents.maxSteps": &s.Subagents.MaxSteps, "moe.maxSteps": &s.MoE.MaxSteps,`,
+			`"limits.maxSteps": &s.Limits.MaxSteps,`, "TestTeamBounds"},
+		{"26: so do their tokens", team, `"subagents.tokenBudget": &s.Subagents.TokenBudget, "moe.tokenBudget": &s.MoE.TokenBudget,`, "", "TestTeamBounds"},
+		{"26: the stricter of two limits", team, "b != none && b < a", "b != none && b > a", "TestTeamIsStricterOfTwo"},
+		{"27: no policy of the project's", "internal/config/team_load.go", `if o.Root == "" {`, `if true {`, "TestAProjectsPolicyIsIgnored"},
+		{"a policy that others may write", "internal/config/team_load.go", "if err := owned(file); err != nil {", "if err := owned(file); err != nil && false {", "TestAManagedPolicyThatOthersMayWrite"},
+	}
+}
+
+func auditLog() []mutant {
+	const (
+		log      = "internal/audit/log.go"
+		pipeline = "internal/tool/audit.go"
+	)
+	return []mutant{
+		{"40: no secrets in targets and reasons", log, "line.Target, line.Reason = l.o.Redact(line.Target), l.o.Redact(line.Reason)", "_ = 0", "TestLines"},
+		{"41: a line that was not written is told", pipeline, "p.AuditFailed(err)", "_ = err", "TestALineThatIsNotWritten"},
+		{"41: nothing runs without its line", pipeline, "if p.Audit.Mandatory() {", "if false {", "TestALineThatIsNotWritten"},
+		{"42: whose call it was", pipeline, "line.SessionID, line.Agent = p.SessionID, p.Agent", "_ = 0", "TestLinesNameTheirAgent"},
+		{"43: how each call ended", "internal/tool/pipeline.go", "if err := p.auditEnd(prep, out, p.Env.Clock.Now().Sub(start)); err != nil {", "if err := error(nil); err != nil || start.IsZero() && false {", "TestAuditLines"},
+		{"44: a removed folder is made again", log, "return err == nil && os.SameFile(ours, there)", "_ = there\n\treturn true", "TestRemovedFoldersAreMadeAgain"},
+		{"45: no lines are none", "internal/audit/stats.go", "len(out)-max(0, n)", "len(out)-max(1, n)", "TestLevels"},
+		{"45: half a line ends its file", log, "l.close()\n\t\treturn errors.Join(err, cut)", "return errors.Join(err, cut)", "TestHalfALine"},
+		{"46: a file of one process", log, `os.Getpid(), hex.EncodeToString(random[:]), logSuffix)`, `0, "000000", logSuffix)`, "TestManyWriters"},
+		{"a line that was changed", "internal/audit/audit.go", "if hashOf(body) != said {", "if false {", "TestTampering"},
+		{"the chain moves on without its checkpoint", log, "l.seq, l.prev = line.Seq, line.Hash\n\tif l.checkpoints == nil {\n\t\treturn nil\n\t}\n\tif err := l.checkpoint(); err != nil {\n\t\treturn &CheckpointError{Err: err}\n\t}",
+			"seq, prev := l.seq, l.prev\n\tl.seq, l.prev = line.Seq, line.Hash\n\tif l.checkpoints == nil {\n\t\treturn nil\n\t}\n\tif err := l.checkpoint(); err != nil {\n\t\tl.seq, l.prev = seq, prev\n\t\treturn &CheckpointError{Err: err}\n\t}", "TestFailedCheckpoint"},
+	}
+}
+
+func afterCommands() []mutant {
+	const watched = "internal/watched/watched.go"
+	return []mutant{
+		{"a change of a watched file is asked about", "internal/tools/shell/settle.go", "if len(changes) == 0 {", "if true {", "TestWatchedFileIsAsked"},
+		{"a change that was not allowed is put back", "internal/tools/shell/settle.go", "call.Env.Workspace.PutBack(c.Was); err != nil", "error(nil); err != nil", "TestWatchedFileIsPutBack"},
+		{"a commit of the command's own is not trusted", watched, "!l.w.trusts(ctx, now.head)", "now.head == \"\"", "TestOwnCommitIsNeverKnown"},
+		{"a file is what its commit says", watched, "return bytes.Equal(text, c.Is.Data) ||", "return true ||", "TestChanges"},
+		{"git's settings stay where they are", "internal/sandbox/view/repository.go", `Path: "commondir", Text: thisFolder`, `Path: "commondir-x", Text: thisFolder`, "TestLocked"},
+		{"a grant is for one call", "internal/tool/pipeline.go", "if err := grant.Use(call.ID); err != nil {", "if err := error(nil); err != nil {", "TestNothingRunsWithoutItsOwnGrant"},
+	}
+}
