@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -58,14 +59,9 @@ const (
 	guardName = "lock"
 )
 
-func openPlaces(dir string) (*places, error) {
-	if dir != "" {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	return &places{dir: dir, held: map[string]*use{}}, nil
-}
+// newPlaces makes nothing yet: the folder of records comes with the first command
+// that needs it.
+func newPlaces(dir string) *places { return &places{dir: dir, held: map[string]*use{}} }
 
 // guard excludes every other executor until what it returns is called.
 func (p *places) guard() (func() error, error) {
@@ -73,7 +69,11 @@ func (p *places) guard() (func() error, error) {
 	if p.dir == "" {
 		return func() error { p.mu.Unlock(); return nil }, nil
 	}
-	f, err := os.OpenFile(filepath.Join(p.dir, guardName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	var f *os.File
+	err := os.MkdirAll(p.dir, 0o700)
+	if err == nil {
+		f, err = os.OpenFile(filepath.Join(p.dir, guardName), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	}
 	if err == nil {
 		err = flock(f, unix.LOCK_EX)
 	}
@@ -296,6 +296,9 @@ func readRecord(f *os.File) []placeholder {
 
 // sweep removes what the dead left, unless somebody who lives uses it.
 func (p *places) sweep() (err error) {
+	if _, err := os.Lstat(p.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was ever locked, or there is no record at all
+	}
 	free, err := p.guard()
 	if err != nil {
 		return err
@@ -371,21 +374,23 @@ func makePlace(e *sandbox.Entry) (at placeholder, made bool, err error) {
 }
 
 // makeFile makes a file with its text in one step, for who reads it at this moment.
+// Until then it has no name: under one, a command could have something else there.
 func makeFile(dir int, name, text string) (err error) {
-	const suffix = ".garuda-placeholder"
-	fd, err := unix.Openat(dir, name+suffix, unix.O_CREAT|unix.O_TRUNC|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	fd, err := unix.Openat(dir, ".", unix.O_TMPFILE|unix.O_WRONLY|unix.O_CLOEXEC, 0o644)
+	nameless := err == nil
+	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) {
+		// This file system knows no nameless files; for a moment this one is empty.
+		fd, err = unix.Openat(dir, name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o644)
+	}
 	if err != nil {
-		return os.NewSyscallError("openat", err)
-	}
-	defer func() { err = errors.Join(err, unix.Unlinkat(dir, name+suffix, 0)) }()
-	f := os.NewFile(uintptr(fd), name)
-	if _, err = f.WriteString(text); err != nil {
-		return errors.Join(err, f.Close())
-	}
-	if err = f.Close(); err != nil {
 		return err
 	}
-	return unix.Linkat(dir, name+suffix, dir, name, 0)
+	f := os.NewFile(uintptr(fd), name)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err = f.WriteString(text); err != nil || !nameless {
+		return err
+	}
+	return unix.Linkat(unix.AT_FDCWD, "/proc/self/fd/"+strconv.Itoa(fd), dir, name, unix.AT_SYMLINK_FOLLOW)
 }
 
 // look says what lies at a place.
