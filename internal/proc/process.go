@@ -135,7 +135,7 @@ func (p *Process) awaitStart(ctx context.Context, started <-chan error) error {
 	case err := <-started:
 		return err
 	case <-limit:
-		return p.abandon(started, fmt.Errorf("the system gave no process within %v; the program or its folder may lie on a disk that does not answer", startLimit))
+		return p.abandon(started, fmt.Errorf("the system gave no process within %v; the program or its folder may lie on a disk that does not answer: %w", startLimit, os.ErrDeadlineExceeded))
 	case <-ctx.Done():
 	}
 	late, stopLate := p.sup.after(grace)

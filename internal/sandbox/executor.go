@@ -8,6 +8,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 )
@@ -19,6 +20,11 @@ const (
 	IsolationNone Isolation = "none"
 	IsolationOS   Isolation = "os"
 )
+
+// ErrUnknown is in the error of a machine of which it could not be told whether it has
+// a sandbox. That is no answer: without one commands run on the host only where it is
+// known that there is none.
+var ErrUnknown = errors.New("it could not be found out whether commands can be isolated")
 
 // Executor starts commands. Every implementation passes the contract suite in
 // executortest. Each session owns one; its methods may be called at once.

@@ -131,6 +131,8 @@ func (d *doctor) commands(ctx context.Context, s *System) {
 func (d *doctor) sandbox(s *System) {
 	inside, err := s.executor.Inside()
 	switch {
+	case isUnknown(err):
+		d.say(CheckFailed, "sandbox", "no command runs: "+err.Error())
 	case err != nil:
 		d.say(CheckNote, "sandbox", "none, so commands run on this machine with your rights, and what is not read-only is asked for: "+err.Error())
 	case inside == nil:

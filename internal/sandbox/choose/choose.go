@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"garuda/internal/sandbox"
@@ -31,6 +32,9 @@ type State struct {
 	// Sentence says it to people in one sentence: which backend isolates commands,
 	// or why none does and how to mend that.
 	Sentence string
+	// Unknown is set where none was found and a trial did not tell whether there is
+	// one: it took too long, or could not be made.
+	Unknown bool
 	// Failures are the backends that were tried before, in order.
 	Failures []Failure
 	// Weaknesses are what this backend does not hold although others do, a sentence
@@ -70,6 +74,9 @@ func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Exec
 	s := State{Backend: None}
 	for _, k := range kinds {
 		err := try(ctx, opt, k)
+		if errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+			err = try(ctx, opt, k) // the machine may have been busy for a moment
+		}
 		if err == nil {
 			var e sandbox.Executor
 			if e, err = k.make(opt); err == nil {
@@ -87,7 +94,29 @@ func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Exec
 		s.Failures = append(s.Failures, f)
 	}
 	s.Sentence = without(s.Failures)
+	for _, f := range s.Failures {
+		if inconclusive(f.Err) {
+			s.Unknown = true
+			s.Sentence = "It could not be found out whether this machine has a sandbox, so no command runs: " + f.Err.Error() + "."
+			break
+		}
+	}
 	return nil, s
+}
+
+// errNoTrial is in the error of a trial that could not be made.
+var errNoTrial = errors.New("no trial was made")
+
+// inconclusive tells whether a trial failed for what says nothing about the sandbox.
+func inconclusive(err error) bool {
+	for _, why := range []error{
+		os.ErrDeadlineExceeded, errNoTrial, syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, context.Canceled,
+	} {
+		if errors.Is(err, why) {
+			return true
+		}
+	}
+	return false
 }
 
 // without says that there is no sandbox, why, and what to do. The reason is the
@@ -122,15 +151,15 @@ const program = "/bin/true"
 func try(ctx context.Context, opt wrapped.Options, k kind) (err error) {
 	dir, err := os.MkdirTemp("", "garuda-trial-")
 	if err != nil {
-		return fmt.Errorf("make a folder for a trial: %w", err)
+		return fmt.Errorf("%w: make its folder: %w", errNoTrial, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return fmt.Errorf("make a folder for a trial: %w", err)
+		return fmt.Errorf("%w: make its folder: %w", errNoTrial, err)
 	}
 	v, err := trialView(dir)
 	if err != nil {
-		return fmt.Errorf("describe a trial: %w", err)
+		return fmt.Errorf("%w: describe what it sees: %w", errNoTrial, err)
 	}
 	opt.Network = nil
 	opt.View = func(context.Context, *sandbox.Command) (*sandbox.View, error) { return v, nil }
@@ -146,7 +175,7 @@ func try(ctx context.Context, opt wrapped.Options, k kind) (err error) {
 	case err != nil:
 		return err
 	case res.TimedOut:
-		return fmt.Errorf("%s did not end within %v in it", program, trialLimit)
+		return fmt.Errorf("%s did not end within %v in it: %w", program, trialLimit, os.ErrDeadlineExceeded)
 	case res.Interrupted:
 		return fmt.Errorf("it was not found out: %w", context.Cause(ctx))
 	case res.ExitCode != 0:

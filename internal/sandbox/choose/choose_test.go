@@ -3,9 +3,12 @@ package choose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,18 +96,43 @@ func TestWithoutASandbox(t *testing.T) {
 	ended := 0
 	e, s := first(t.Context(), wrapped.Options{}, []kind{
 		kindOf(&fake{name: "a", ended: &ended, err: errors.New("no namespaces")}, "allow them"),
-		kindOf(&fake{name: "b", ended: &ended, res: sandbox.Result{TimedOut: true, ExitCode: -1}}, "allow them"),
+		kindOf(&fake{name: "b", ended: &ended, res: sandbox.Result{ExitCode: 1}}, "allow them"),
 		kindOf(&fake{name: "c", ended: &ended, res: sandbox.Result{ExitCode: -1, Signal: "SIGSYS"}}, "install it"),
 	})
 	want := "There is no sandbox on this machine, so commands would run as you: no namespaces. To mend it: allow them; or install it."
 	if e != nil || s.Backend != None || s.Sentence != want || len(s.Failures) != 3 || ended != 3 {
 		t.Errorf("%v, %+v", e, s)
 	}
-	if got := s.Failures[1].Err.Error(); got != "/bin/true did not end within 5s in it" {
-		t.Error(got)
-	}
 	if _, s := first(t.Context(), wrapped.Options{}, nil); !strings.Contains(s.Sentence, "WSL") {
 		t.Error(s.Sentence)
+	}
+}
+
+// Only what a trial says makes a machine one without a sandbox.
+func TestAnUnknownSandboxIsNotNone(t *testing.T) {
+	slow := sandbox.Result{TimedOut: true, ExitCode: -1}
+	for name, c := range map[string]struct {
+		fake    fake
+		trials  int
+		unknown bool
+	}{
+		"it takes too long":        {fake{res: slow}, 2, true},
+		"its start takes too long": {fake{err: fmt.Errorf("not ready: %w", os.ErrDeadlineExceeded)}, 2, true},
+		"there is no memory":       {fake{err: fmt.Errorf("start it: %w", syscall.ENOMEM)}, 1, true},
+		"it is refused":            {fake{err: syscall.EPERM}, 1, false},
+		"it fails":                 {fake{res: sandbox.Result{ExitCode: 1}}, 1, false},
+	} {
+		trials := 0
+		c.fake.name, c.fake.ended = "a", &trials
+		e, s := first(t.Context(), wrapped.Options{}, []kind{kindOf(&c.fake, "")})
+		if e != nil || s.Unknown != c.unknown || trials != c.trials || strings.Contains(s.Sentence, "no command runs") != c.unknown {
+			t.Errorf("%s: %d trials, %+v", name, trials, s)
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
+	trials := 0
+	if e, s := first(t.Context(), wrapped.Options{}, []kind{kindOf(&fake{name: "a", ended: &trials}, "")}); e != nil || !s.Unknown || trials != 0 {
+		t.Errorf("without a folder for a trial: %+v", s)
 	}
 }
 

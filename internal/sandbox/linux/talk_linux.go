@@ -108,7 +108,7 @@ func (t *talk) Begin(pid int) error {
 		kind, body, files, err := t.receive()
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("the sandbox was not ready within %v; a disk that it shows may not answer", beginLimit)
+			return fmt.Errorf("the sandbox was not ready within %v; a disk that it shows may not answer: %w", beginLimit, err)
 		case errors.Is(err, io.EOF):
 			return errors.New("the sandbox ended without a word before the command ran; the kernel may have no room for its processes or memory")
 		case err != nil:

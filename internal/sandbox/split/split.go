@@ -24,7 +24,8 @@ type Options struct {
 	// Host runs what leaves the sandbox, and everything where there is none.
 	Host sandbox.Executor
 	// Find finds the isolating executor; its error says why there is none, and what
-	// to do about it. Nil: none is wanted.
+	// to do about it. With sandbox.ErrUnknown in it nothing runs but what leaves the
+	// sandbox. Nil: none is wanted.
 	Find func(ctx context.Context) (sandbox.Executor, error)
 	// Required lets nothing run without isolation.
 	Required bool
@@ -86,11 +87,25 @@ func (e *Executor) chosen() sandbox.Executor {
 	return e.host
 }
 
+// unknown is why nothing runs but what leaves the sandbox; nil where that is not so.
+func (e *Executor) unknown() error {
+	if _, err := e.Inside(); errors.Is(err, sandbox.ErrUnknown) {
+		return err
+	}
+	return nil
+}
+
 // Name is that of the executor that commands run with.
 func (e *Executor) Name() string { return e.chosen().Name() }
 
-// Isolation is that of commands that do not leave the sandbox.
-func (e *Executor) Isolation() sandbox.Isolation { return e.chosen().Isolation() }
+// Isolation is that of commands that do not leave the sandbox. Where it is not known
+// whether there is one they run in it or not at all, so that nobody is asked in vain.
+func (e *Executor) Isolation() sandbox.Isolation {
+	if e.unknown() != nil {
+		return sandbox.IsolationOS
+	}
+	return e.chosen().Isolation()
+}
 
 // place is where one command runs, and how; an error means nowhere.
 func (e *Executor) place(cmd *sandbox.Command) (sandbox.Executor, *sandbox.Command, error) {
@@ -103,6 +118,9 @@ func (e *Executor) place(cmd *sandbox.Command) (sandbox.Executor, *sandbox.Comma
 			return nil, nil, fmt.Errorf("%w: %w", ErrNoSandbox, err)
 		}
 		return nil, nil, ErrNoSandbox
+	}
+	if err := e.unknown(); err != nil && !cmd.Outside {
+		return nil, nil, err
 	}
 	if to != e.host && e.env != nil {
 		c := *cmd

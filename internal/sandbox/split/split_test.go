@@ -3,6 +3,7 @@ package split_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -108,6 +109,25 @@ func TestWithoutASandbox(t *testing.T) {
 	none = split.New(split.Options{Host: host, Required: true})
 	if _, err := none.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, split.ErrNoSandbox) {
 		t.Error(err)
+	}
+}
+
+// What could not be found out is not taken for a machine without a sandbox.
+func TestNothingRunsWhereItIsNotKnown(t *testing.T) {
+	why := fmt.Errorf("%w: the disk is full", sandbox.ErrUnknown)
+	_, host := fakes()
+	e := split.New(split.Options{Host: host, Find: func(context.Context) (sandbox.Executor, error) { return nil, why }})
+	if _, err := e.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	if _, err := e.Start(t.Context(), &sandbox.Command{Argv: []string{"b"}}); !errors.Is(err, why) {
+		t.Error(err)
+	}
+	if len(host.ran) > 0 || e.Isolation() != sandbox.IsolationOS {
+		t.Errorf("the host ran %v; %s", host.ran, e.Isolation())
+	}
+	if _, err := e.Run(t.Context(), &sandbox.Command{Argv: []string{"c"}, Outside: true}); err != nil || len(host.ran) != 1 {
+		t.Errorf("what was granted to leave it: %v", err)
 	}
 }
 
