@@ -51,6 +51,15 @@ func New(ws *workspace.Workspace, git Git) *Watcher {
 	return &Watcher{ws: ws, git: git, known: sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })}
 }
 
+// Begin says that a command is about to run: the commits that are named now are the
+// ones that are trusted. Look says it too; a command that nobody looks after needs it,
+// since it can make commits as well. A nil Watcher does nothing.
+func (w *Watcher) Begin() {
+	if w != nil {
+		w.known()
+	}
+}
+
 // Look is how the watched files are at one moment.
 type Look struct {
 	w     *Watcher
@@ -61,11 +70,11 @@ type Look struct {
 
 // Look keeps the watched files as they are now.
 func (w *Watcher) Look(ctx context.Context) (*Look, error) {
-	w.known()
+	w.Begin()
 	l := &Look{w: w, files: map[string]*workspace.Kept{}, head: headCommit(w.ws.Root())}
 	for _, pattern := range protect.Watched() {
 		folder, whole := strings.CutSuffix(pattern, "/**")
-		err := error(nil)
+		var err error
 		if whole {
 			err = l.keepFolder(ctx, folder)
 		} else {
@@ -148,7 +157,9 @@ func elsewhere(err error) bool {
 	return errors.As(err, &outside) || errors.As(err, &file)
 }
 
-// Change is a watched file that is no longer what it was.
+// Change is a watched file that is no longer what it was, or that got another name
+// (a hard link): through that one it could be changed later, by a command that finds
+// the file itself locked.
 type Change struct {
 	// Was is what it was, and Is what it is now.
 	Was, Is *workspace.Kept
@@ -169,12 +180,12 @@ func (l *Look) Changes(ctx context.Context) ([]Change, error) {
 				return nil, err
 			}
 		}
-		if !was.Same(is) {
+		if !was.Same(is) || is.Links > was.Links {
 			out = append(out, Change{was, is})
 		}
 	}
 	for rel, is := range now.files {
-		if l.files[rel] == nil && !l.ledTo(now, rel) {
+		if l.files[rel] == nil && !ledTo(rel) {
 			out = append(out, Change{&workspace.Kept{Rel: rel}, is})
 		}
 	}
@@ -200,26 +211,26 @@ func (w *Watcher) trusts(ctx context.Context, commit string) bool {
 
 // ledTo tells a file that is only looked at because a link leads there by now: the
 // link is the change.
-func (l *Look) ledTo(now *Look, rel string) bool {
+func ledTo(rel string) bool {
 	list := protect.Compile(protect.Watched(), false)
 	return !list.Has("/" + rel)
 }
 
-// fromCommit tells whether the file is what a commit says.
+// fromCommit tells whether the file is what a commit says. Git makes no hard links.
 func (c Change) fromCommit(ctx context.Context, git Git, commit string) bool {
-	entry, err := git(ctx, "ls-tree", "-z", "--full-tree", commit, "--", c.Is.Rel)
-	if err != nil {
+	if c.Is.Links > max(1, c.Was.Links) {
 		return false
 	}
-	if len(entry) == 0 {
+	repo := objects{git}
+	mode, id, err := repo.entry(ctx, commit, c.Is.Rel)
+	if errors.Is(err, errNotInTree) {
 		return !c.Is.Exists
 	}
-	mode, _, _ := strings.Cut(string(entry), " ")
 	isLink := mode == "120000"
-	if !c.Is.Exists || c.Is.TooLarge || isLink != (c.Is.Kind == workspace.KindLink) {
+	if err != nil || !c.Is.Exists || c.Is.TooLarge || isLink != (c.Is.Kind == workspace.KindLink) {
 		return false
 	}
-	text, err := git(ctx, "cat-file", "blob", commit+":"+c.Is.Rel)
+	text, err := repo.read(ctx, "blob", id)
 	if err != nil {
 		return false
 	}
@@ -236,6 +247,10 @@ func Diff(changes []Change) string {
 	for _, c := range changes {
 		if c.Was.TooLarge || c.Is.TooLarge {
 			fmt.Fprintf(&b, "%s: too large to be shown\n", c.Was.Rel)
+			continue
+		}
+		if c.Was.Same(c.Is) {
+			fmt.Fprintf(&b, "%s: has another name by now (a hard link), through which it could be changed unseen\n", c.Was.Rel)
 			continue
 		}
 		b.WriteString(udiff.Unified(name(c.Was, "a/"), name(c.Is, "b/"), text(c.Was), text(c.Is)))

@@ -104,6 +104,21 @@ func (p *project) after(t *testing.T, w *Watcher, script string) string {
 	return strings.Join(out, ", ")
 }
 
+// forge defines a shell function that stores under an object's id what it would be
+// if AGENTS.md said something else. The order of the files' ids within stays.
+const forge = `evil() { echo evil | git hash-object -w --stdin; }
+tree() { git ls-tree "$1" | sed "s/[0-9a-f]*\tAGENTS.md/$(evil)\tAGENTS.md/" | git mktree; }
+forge() {
+	set -e
+	old=$(git rev-parse "$1")
+	case $(git cat-file -t "$old") in
+	blob) new=$(evil) ;;
+	tree) new=$(tree "$old") ;;
+	esac
+	cp -f ".git/objects/${new:0:2}/${new:2}" ".git/objects/${old:0:2}/${old:2}"
+}
+`
+
 func TestChanges(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts are for a POSIX shell")
@@ -135,6 +150,13 @@ func TestChanges(t *testing.T) {
 		{"its own commit on a branch", "", "git checkout -qb evil && echo evil > AGENTS.md && git commit -qam evil", "AGENTS.md true→true"},
 		{"a merge that it made", "echo y > src/y && git add -A && git commit -qm y", "git merge -q --no-edit other",
 			".github/workflows/ci.yml true→false, AGENTS.md true→true, lefthook.yml false→true"},
+		// Git reads what is stored under an id without a look at whether it fits.
+		{"another branch with another file under its id", "", forge + `forge other:AGENTS.md && git checkout -q other`, "AGENTS.md true→true"},
+		{"another branch with another folder under its id", "", forge + `forge other^{tree} && git checkout -qf other`,
+			".github/workflows/ci.yml true→false, AGENTS.md true→true, lefthook.yml false→true"},
+		{"another name", "", "ln AGENTS.md src/y", "AGENTS.md true→true"},
+		{"another name that was there", "ln AGENTS.md src/y", "true", ""},
+		{"another branch and another name", "", "git checkout -q other && ln AGENTS.md src/y", "AGENTS.md true→true"},
 		{"text thrown away", "echo mine > AGENTS.md", "git checkout -q -- AGENTS.md", "AGENTS.md true→true"},
 		{"a commit from the log", "echo three > AGENTS.md && git commit -qam three && git reset -q --hard HEAD~1", "git reset -q --hard HEAD@{1}", ""},
 	} {
@@ -163,6 +185,40 @@ func TestOwnCommitIsNeverKnown(t *testing.T) {
 	if got := p.after(t, w, "git checkout -q evil"); got != want {
 		t.Errorf("changed %q, want %q", got, want)
 	}
+}
+
+// TestBegin: neither is a commit that a command made at which nobody looked.
+func TestBegin(t *testing.T) {
+	p := newProject(t)
+	w := New(p.ws, p.git)
+	w.Begin()
+	p.sh(t, `git branch evil $(echo evil | git commit-tree other^{tree})`)
+	want := ".github/workflows/ci.yml true→false, AGENTS.md true→true, lefthook.yml false→true"
+	if got := p.after(t, w, "git checkout -q evil"); got != want {
+		t.Errorf("changed %q, want %q", got, want)
+	}
+	(*Watcher)(nil).Begin()
+}
+
+// TestOtherName breaks the second name of a file that was given back its first.
+func TestOtherName(t *testing.T) {
+	p := newProject(t)
+	look, err := New(p.ws, p.git).Look(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.sh(t, "ln AGENTS.md src/y")
+	changes, err := look.Changes(t.Context())
+	if err != nil || len(changes) != 1 {
+		t.Fatalf("%v, %v", changes, err)
+	}
+	if got := Diff(changes); !strings.HasPrefix(got, "AGENTS.md: has another name by now (a hard link)") {
+		t.Errorf("shown as %q", got)
+	}
+	if err := p.ws.PutBack(changes[0].Was); err != nil {
+		t.Fatal(err)
+	}
+	p.sh(t, `echo evil > src/y && test "$(cat AGENTS.md)" = one`)
 }
 
 func TestWorktree(t *testing.T) {

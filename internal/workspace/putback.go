@@ -15,6 +15,8 @@ type Kept struct {
 	Exists bool
 	Kind   Kind
 	Mode   fs.FileMode
+	// Links is how many names a file has.
+	Links uint64
 	// Data is a file's contents, Target where a link leads as it is written.
 	Data   []byte
 	Target string
@@ -38,6 +40,7 @@ func (w *Workspace) Keep(rel string) (*Kept, error) {
 	case KindLink:
 		k.Target, err = w.Readlink(p)
 	case KindFile:
+		k.Links = p.Info.Links
 		err = w.keepData(p, k)
 	}
 	if err != nil {

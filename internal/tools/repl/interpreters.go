@@ -165,6 +165,7 @@ func (s *slot) start(call *tool.Call, token string) (*interpreter, error) {
 	if s.owner.closed {
 		return nil, errClosed
 	}
+	env.Watcher.Begin()
 	p, err := env.Exec.Start(context.Background(), &sandbox.Command{
 		Argv: s.language.argv(token), Dir: env.Workspace.Root(), Env: env.CommandEnv,
 		Call: call.ID, ReadOnlyRoot: readOnlyRoot(call), LockWatched: true,

@@ -94,6 +94,7 @@ func (b *Background) start(call *tool.Call, text string) (*job, error) {
 	}
 	cmd := granted(call, text)
 	cmd.LockWatched = true
+	env.Watcher.Begin()
 	cmd.Timeout = backgroundTime
 	p, err := env.Exec.Start(context.Background(), cmd)
 	if err != nil {

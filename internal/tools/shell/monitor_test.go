@@ -384,8 +384,8 @@ func TestMonitorPlans(t *testing.T) {
 		`{"id":"b1","pattern":"ab(c"}`:                              `the pattern "ab(c" is not valid: missing closing ); it is RE2: no look-around, no back-references, and what is meant as it stands is written with \ before it`,
 		`{"id":"b1","pattern":"ab(?=c)"}`:                           `the pattern "ab(?=c)" is not valid: invalid or unsupported Perl syntax at character 3, "(?="; it is RE2: no look-around, no back-references, and what is meant as it stands is written with \ before it`,
 		`{"id":"b1","pattern":"a{2,1}"}`:                            `the pattern "a{2,1}" is not valid: invalid repeat count at character 2, "{2,1}"; it is RE2: no look-around, no back-references, and what is meant as it stands is written with \ before it`,
-		`{"command":" ","pattern":"x"}`:                             "the command is empty",
-		`{"command":"a\u0000b","pattern":"x"}`:                      "the command holds a NUL character, which no program can be given",
+		`{"command":" ","pattern":"x"}`:                             "the command is empty; give what bash is to run",
+		`{"command":"a\u0000b","pattern":"x"}`:                      "the command holds a NUL character, which no program can be given; leave it out",
 		`{"id":"b1","pattern":"` + strings.Repeat("x", 1001) + `"}`: "the pattern has 1001 bytes, at most 1000 are taken",
 	} {
 		if _, err := plan(input); err == nil || err.Error() != want {
