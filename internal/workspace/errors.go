@@ -55,7 +55,7 @@ func (e *FolderError) Error() string {
 // NotFolderError is a file where a folder is needed.
 type NotFolderError struct{ Path string }
 
-func (e *NotFolderError) Error() string { 
+func (e *NotFolderError) Error() string {
 	return fmt.Sprintf("%s is a file, not a folder; it lies in %s, and read_file reads it", e.Path, path.Dir(e.Path))
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 func TestIgnoresCase(t *testing.T) {
-	folding := func(a, b string) bool { return strings.EqualFold(a, b) }
+	folding := strings.EqualFold
 	exact := func(a, b string) bool { return a == b }
 	for _, c := range []struct {
 		names         []string
