@@ -32,6 +32,13 @@ type exactApproval struct {
 // denial is what was denied in this turn.
 type denial struct{ what, by, reason string }
 
+// What is kept of a denied file. Who may not write a file may still look at it;
+// who may not read it may not write it either.
+const (
+	keyRead  = "read "
+	keyWrite = "write "
+)
+
 // everyCommand is the pattern of a bare rule for a command tool.
 var everyCommand = sync.OnceValue(func() *shellscan.Pattern {
 	p, _, err := shellscan.CompilePattern("*")
@@ -281,13 +288,15 @@ func (s *situation) scriptsOf(script *shellscan.Script, c *shellscan.Command) (o
 // keys name what a call would do, so that another way to the same thing is known.
 func (s *situation) keys() []string {
 	var out []string
-	for _, list := range [][]target{s.reads, s.writes} {
+	add := func(key string, list []target) {
 		for _, t := range list {
 			for _, sp := range t.spellings {
-				out = append(out, "path "+sp.abs)
+				out = append(out, key+sp.abs)
 			}
 		}
 	}
+	add(keyRead, s.reads)
+	add(keyWrite, s.writes)
 	for _, h := range s.plan.Effects.Hosts {
 		out = append(out, "host "+strings.ToLower(h))
 	}
@@ -295,10 +304,14 @@ func (s *situation) keys() []string {
 		if len(c.Words) > 0 {
 			out = append(out, "command "+show(c))
 		}
-		// A command may name the file as any of its words.
+		// A command may name the file as any of its words, and write what it names.
+		reads := script.ReadOnly(c) == ""
 		for _, w := range c.Likely()[min(1, len(c.Likely())):] {
 			for _, p := range script.Paths(c, w) {
-				out = append(out, "path "+path.Clean(p))
+				out = append(out, keyRead+path.Clean(p))
+				if !reads {
+					out = append(out, keyWrite+path.Clean(p))
+				}
 			}
 		}
 		return true
@@ -316,11 +329,15 @@ func (e *Engine) remember(s *situation, d *tool.Decision) {
 	}
 	add := map[string]denial{}
 	put := func(key, what string) { add[key] = denial{what: what, by: d.By, reason: d.Reason} }
-	for _, list := range [][]target{s.reads, s.writes} {
-		for _, t := range list {
-			for _, sp := range t.spellings {
-				put("path "+sp.abs, t.shown)
-			}
+	for _, t := range s.writes {
+		for _, sp := range t.spellings {
+			put(keyWrite+sp.abs, t.shown)
+		}
+	}
+	for _, t := range s.reads {
+		for _, sp := range t.spellings {
+			put(keyRead+sp.abs, t.shown)
+			put(keyWrite+sp.abs, t.shown)
 		}
 	}
 	for _, h := range s.plan.Effects.Hosts {
