@@ -37,23 +37,28 @@ func (s *System) viewOptions(backend string) view.Options {
 
 // insideEnv is what commands in the sandbox get in the place of their environment.
 func (s *System) insideEnv() []string {
-	if s.view == nil {
-		return nil
+	seen, err := s.view()
+	if err != nil {
+		return nil // the command is refused with this error when its view is asked for
 	}
-	return s.view.Env()
+	return seen.Env()
 }
 
 // hostPath is where a path below /tmp of commands in the sandbox lies on the machine,
 // and the folder that is their /tmp; both "" for what they see as it is.
 func (s *System) hostPath(path string) (folder, host string) {
 	const temp = "/tmp"
-	if !strings.HasPrefix(path, temp+"/") || !s.isolated() || s.view == nil {
+	if !strings.HasPrefix(path, temp+"/") || !s.isolated() {
 		return "", ""
 	}
-	if host = s.view.HostPath(path); host == path {
+	seen, err := s.view()
+	if err != nil {
 		return "", ""
 	}
-	return s.view.HostPath(temp), host
+	if host = seen.HostPath(path); host == path {
+		return "", ""
+	}
+	return seen.HostPath(temp), host
 }
 
 // lockedPaths tells of paths in the project whether commands in the sandbox are kept
@@ -82,12 +87,14 @@ func (s *System) closeView() {
 	if s.executor == nil {
 		return
 	}
-	s.endPreparation()
-	s.preparing.Wait()
-	if s.view == nil {
+	s.endSweep()
+	s.sweeping.Wait()
+	s.seenGuard.Lock()
+	defer s.seenGuard.Unlock()
+	if s.seen == nil {
 		return
 	}
-	if err := s.view.Close(); err != nil {
+	if err := s.seen.Close(); err != nil {
 		slog.Error("clean up after the sandbox", "error", err)
 	}
 }
@@ -158,7 +165,11 @@ func (s *System) Confinement(ctx context.Context) (*Confinement, error) {
 	if err != nil {
 		return nil, err
 	}
-	explained, err := s.view.Explain(ctx)
+	seen, err := s.view()
+	if err != nil {
+		return nil, err
+	}
+	explained, err := seen.Explain(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -59,14 +59,15 @@ type System struct {
 	// host runs commands without isolation, executor where each belongs.
 	host     *host.Executor
 	executor *split.Executor
-	// view and found belong to the sandbox that executor found: what its commands
-	// see, and which kind it is. preparing looks for toolchains until preparation
-	// ends, which endPreparation brings about.
-	view           *view.Builder
-	found          choose.State
-	preparing      sync.WaitGroup
-	preparation    context.Context
-	endPreparation context.CancelFunc
+	// found is which kind of sandbox executor found, and seen what its commands see;
+	// view() makes it. sweeping removes what killed sessions left, until sweep ends,
+	// which endSweep brings about.
+	found     choose.State
+	seenGuard sync.Mutex
+	seen      *view.Builder
+	sweeping  sync.WaitGroup
+	sweep     context.Context
+	endSweep  context.CancelFunc
 	// asking is the pipeline whose questions about hosts a person sees.
 	asking atomic.Pointer[tool.Pipeline]
 	// decidedHosts are requests whose audit line the decision has written.

@@ -30,7 +30,7 @@ func (s *System) openSandbox() error {
 	if s.options.FindSandbox != nil {
 		find = s.options.FindSandbox
 	}
-	s.preparation, s.endPreparation = context.WithCancel(context.Background())
+	s.sweep, s.endSweep = context.WithCancel(context.Background())
 	by := s.requiredBy()
 	if s.settings.Executor == executorHost {
 		if s.settings.Strict {
@@ -62,28 +62,55 @@ func (s *System) requiredBy() string {
 	return ""
 }
 
-// findSandbox finds the isolating executor of this machine, and prepares what its
-// commands see. It goes on beside the start, so what it sets is read only by who
-// waited for it.
+// findSandbox finds the isolating executor of this machine, and checks that what its
+// commands see can be put together, which is done with the first of them. It goes on
+// beside the start, so what it sets is read only by who waited for it.
 func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sandbox.Executor, error) {
 	exec, state := choose.Executor(ctx, wrapped.Options{
 		Supervisor: s.procs, Network: network, Path: os.Getenv("PATH"), Root: s.workspace.Root(), Records: s.placeholders(),
 		Report: func(err error) { slog.Warn("running commands", "error", err) },
-		View:   func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return s.view.View(ctx, cmd) },
+		View: func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
+			seen, err := s.view()
+			if err != nil {
+				return nil, err
+			}
+			return seen.View(ctx, cmd)
+		},
 	})
 	if exec == nil {
-		return nil, errors.New(strings.TrimSuffix(state.Sentence, "."))
+		why := strings.TrimSuffix(state.Sentence, ".")
+		if state.Unknown {
+			return nil, &unknownSandbox{errors.New(why)}
+		}
+		return nil, errors.New(why)
 	}
-	seen, err := view.NewBuilder(s.viewOptions(exec.Name()))
-	if err != nil {
-		return nil, errors.Join(err, exec.Shutdown(ctx))
+	opt := s.viewOptions(exec.Name())
+	if err := view.Check(opt); err != nil {
+		return nil, &unknownSandbox{errors.Join(err, exec.Shutdown(ctx))}
 	}
-	s.view, s.found = seen, state
-	s.preparing.Go(func() {
-		// What fails here fails the first command too, and is told there.
-		_ = s.view.Prepare(s.preparation)
+	s.found = state
+	s.sweeping.Go(func() {
+		if _, err := view.Sweep(s.sweep, s.clock, opt.GarudaHome, opt.Parent); err != nil && s.sweep.Err() == nil {
+			slog.Warn("clean up after a Garuda that was killed", "error", err)
+		}
 	})
 	return exec, nil
+}
+
+// view makes what commands in the sandbox see, and the session's private folder, for
+// the first that asks: most starts run no command at all.
+func (s *System) view() (*view.Builder, error) {
+	s.seenGuard.Lock()
+	defer s.seenGuard.Unlock()
+	if s.seen != nil {
+		return s.seen, nil
+	}
+	inside, err := s.sandbox()
+	if err != nil {
+		return nil, err
+	}
+	s.seen, err = view.NewBuilder(s.viewOptions(inside.Name()))
+	return s.seen, err
 }
 
 // placeholders is where it is kept what was made in projects only to be locked.
@@ -123,7 +150,10 @@ func (s *System) sandboxNotice() string {
 	if s.executor == nil {
 		return ""
 	}
-	if _, err := s.executor.Inside(); err != nil {
+	switch _, err := s.executor.Inside(); {
+	case isUnknown(err):
+		return err.Error() + ". Until that is mended and Garuda is started again no command runs, but those that you let run outside of a sandbox."
+	case err != nil:
 		return err.Error() + ". Until then commands that do more than read are asked about."
 	}
 	return ""
@@ -131,7 +161,13 @@ func (s *System) sandboxNotice() string {
 
 // SandboxInWords says what commands may touch.
 func (s *System) SandboxInWords() string {
+	var err error
+	if s.executor != nil {
+		_, err = s.executor.Inside()
+	}
 	switch {
+	case isUnknown(err):
+		return "not usable, so no command runs: " + err.Error()
 	case s.isolated() && s.options.Yolo:
 		return "on; commands may leave it unasked (--yolo)"
 	case s.isolated():

@@ -138,6 +138,31 @@ func TestWithoutASandbox(t *testing.T) {
 	}
 }
 
+// A machine of which it is not known whether it has a sandbox is none without one:
+// nothing runs there unasked, not even what only reads.
+func TestAnUnknownSandbox(t *testing.T) {
+	why := &unknownSandbox{errors.New("the disk is full")}
+	find := func(context.Context) (sandbox.Executor, error) { return nil, why }
+	s, err := withSandbox(t, find, `{"permissions":{"allow":["bash(echo *)","unsandboxed(echo out*)"]}}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"echo in", "ls"} {
+		if text, _ := bash(t, s, `{"command":"`+command+`"}`); !strings.Contains(text, why.Error()) {
+			t.Errorf("%s: %s", command, text)
+		}
+	}
+	if text, _ := bash(t, s, `{"command":"echo out","outside_sandbox":true}`); !strings.Contains(text, "Exit code: 0") {
+		t.Errorf("what a rule lets leave it: %s", text)
+	}
+	if text, denied := bash(t, s, `{"command":"touch out","outside_sandbox":true}`); !denied {
+		t.Errorf("it left the sandbox unasked: %s", text)
+	}
+	if said := strings.Join(append(s.Notices(), s.SandboxInWords()), "\n"); strings.Count(said, why.Error()) != 2 || strings.Contains(said, "asked about") {
+		t.Errorf("it says %q", said)
+	}
+}
+
 // Where a sandbox is required there is no start without one, and no advice to do
 // without.
 func TestARequiredSandbox(t *testing.T) {
@@ -179,5 +204,69 @@ func TestATeamRequiresTheSandbox(t *testing.T) {
 	s, err = withSandbox(t, works(&isolating{}), `{}`, func(*Options) { policy(os.Getenv("GARUDA_HOME")) })
 	if err != nil || offersLeaving(s) {
 		t.Errorf("a command may leave: %v", err)
+	}
+}
+
+// Most starts run no command, so nothing is made for commands before the first; what
+// a killed session left goes with the next start.
+func TestNothingIsMadeForCommandsBeforeTheFirst(t *testing.T) {
+	s, err := withSandbox(t, nil, `{}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.isolated() {
+		t.Skip("this machine has no sandbox: ", s.Notices())
+	}
+	home := s.places.garuda
+	for _, name := range []string{"sandbox", "placeholders", "toolchains.json"} {
+		if _, err := os.Lstat(filepath.Join(home, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s was made: %v", name, err)
+		}
+	}
+	text, denied := bash(t, s, `{"command":"echo in $TMPDIR; touch /tmp/x"}`)
+	made, err := filepath.Glob(filepath.Join(home, "sandbox", "session-*"))
+	if denied || !strings.Contains(text, "in /tmp") || err != nil || len(made) != 1 {
+		t.Errorf("%s, %v, %v", text, made, err)
+	}
+	if _, host := s.hostPath("/tmp/x"); len(made) == 1 && host != filepath.Join(made[0], "tmp", "x") {
+		t.Errorf("/tmp/x is %s", host)
+	}
+	s.Close()
+	if _, err := os.Lstat(made[0]); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the end left %s: %v", made[0], err)
+	}
+
+	orphan := filepath.Join(home, "sandbox", "session-1")
+	if err := os.Mkdir(orphan, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(t.Context(), &Options{CWD: t.TempDir(), InMemory: true, UseModel: fakeModel{spec: "a/m"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Close()
+	next.isolated()
+	next.sweeping.Wait()
+	if _, err := os.Lstat(orphan); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the next start left %s: %v", orphan, err)
+	}
+}
+
+// Where nothing can be made for commands the start says so, and none runs.
+func TestAPlaceForCommandsThatCannotBeMade(t *testing.T) {
+	file := func(*Options) {
+		if err := os.WriteFile(filepath.Join(os.Getenv("GARUDA_HOME"), "sandbox"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := withSandbox(t, nil, `{}`, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.found.Backend == "" && !strings.Contains(strings.Join(s.Notices(), "\n"), "private folder") {
+		t.Skip("this machine has no sandbox: ", s.Notices())
+	}
+	if text, _ := bash(t, s, `{"command":"echo in"}`); !strings.Contains(text, "make the session's private folder: ") || !strings.Contains(text, "not a directory") {
+		t.Error(text)
 	}
 }

@@ -315,3 +315,12 @@ func TestOutsideIsNoBusinessOfTheSandbox(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An executor that runs nothing leaves nothing behind.
+func TestNothingIsMadeBeforeTheFirstCommand(t *testing.T) {
+	home := t.TempDir()
+	executor(t, linux.Options{Records: filepath.Join(home, ".garuda", "placeholders")})
+	if entries, err := os.ReadDir(home); err != nil || len(entries) > 0 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}

@@ -54,10 +54,7 @@ func New(opt Options) (*Executor, error) {
 	if opt.Report == nil {
 		opt.Report = func(error) {}
 	}
-	places, err := openPlaces(opt.Records)
-	if err != nil {
-		return nil, fmt.Errorf("prepare the sandbox: %w", err)
-	}
+	places := newPlaces(opt.Records)
 	if err := places.sweep(); err != nil {
 		opt.Report(fmt.Errorf("remove what a killed Garuda left to be locked: %w", err))
 	}

@@ -1,8 +1,10 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"garuda/internal/sandbox"
 )
@@ -39,6 +41,19 @@ func (b *Builder) Explain(ctx context.Context) (*Explanation, error) {
 	}
 	b.shared.mu.Lock()
 	defer b.shared.mu.Unlock()
-	x.Left = slices.Clone(b.shared.left)
+	x.Left = outermost(b.shared.left)
 	return x, nil
+}
+
+// outermost leaves out what lies in another place that is left out for the same
+// reason, and sorts the rest by path.
+func outermost(left []Left) []Left {
+	var out []Left
+	for _, l := range left {
+		if !slices.ContainsFunc(left, func(o Left) bool { return o.Why == l.Why && o.Path != l.Path && inside(o.Path, l.Path) }) {
+			out = append(out, l)
+		}
+	}
+	slices.SortFunc(out, func(a, b Left) int { return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why)) })
+	return out
 }

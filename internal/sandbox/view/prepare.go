@@ -100,7 +100,7 @@ func (b *Builder) writePaths() ([]sandbox.Entry, error) {
 func (b *Builder) leave(path, why string) {
 	b.shared.mu.Lock()
 	defer b.shared.mu.Unlock()
-	l := Left{path, why}
+	l := Left{path, strings.TrimPrefix(why, path+": ")}
 	if !slices.Contains(b.shared.left, l) {
 		b.shared.left = append(b.shared.left, l)
 	}

@@ -46,13 +46,9 @@ type session struct {
 // newSession makes the private folder. A lock that ends with this process, however it
 // ends, tells Sweep that it is in use.
 func newSession(opt *Options) (_ *session, err error) {
-	parent := opt.Parent
-	if parent == "" {
-		parent = sessionsParent(opt.GarudaHome)
-	}
-	real := realPath(parent)
-	if inside(opt.Root, real) {
-		return nil, fmt.Errorf("%s lies in the project", real)
+	real, err := parentOf(opt)
+	if err != nil {
+		return nil, err
 	}
 	folder, err := state.MakePath(real)
 	if err != nil {
@@ -92,6 +88,40 @@ func newSession(opt *Options) (_ *session, err error) {
 		}
 	}
 	return s, nil
+}
+
+// parentOf is the real path of the folder in which a private folder is made.
+func parentOf(opt *Options) (string, error) {
+	parent := opt.Parent
+	if parent == "" {
+		parent = sessionsParent(opt.GarudaHome)
+	}
+	real := realPath(parent)
+	if inside(opt.Root, real) {
+		return "", fmt.Errorf("%s lies in the project", real)
+	}
+	return real, nil
+}
+
+// checkParent tells, without making anything, whether a private folder can be made.
+func checkParent(opt *Options) error {
+	real, err := parentOf(opt)
+	if err != nil {
+		return err
+	}
+	folder, err := state.OpenPath(real)
+	if err == nil {
+		folder.Close()
+		return mayWrite(real)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for dir := filepath.Dir(real); ; dir = filepath.Dir(dir) {
+		if exists(dir) || dir == filepath.Dir(dir) {
+			return mayWrite(dir)
+		}
+	}
 }
 
 // sessionsParent is where private folders are made and looked for.

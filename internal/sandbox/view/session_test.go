@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"garuda/internal/core"
@@ -39,6 +40,47 @@ func TestPrivateFolder(t *testing.T) {
 	}
 	if exists(b.session.dir) {
 		t.Error("the private folder is still there")
+	}
+}
+
+// Check says what NewBuilder would, and makes nothing.
+func TestCheckMakesNothing(t *testing.T) {
+	d := newDecoy(t)
+	d.opt.GarudaHome = filepath.Join(d.home, "not", "yet")
+	if err := Check(d.opt); err != nil || exists(filepath.Join(d.home, "not")) {
+		t.Errorf("%v, made: %v", err, exists(filepath.Join(d.home, "not")))
+	}
+	for name, change := range map[string]func(*Options){
+		"a root that is not absolute": func(o *Options) { o.Root = "p" },
+		"the home as the project":     func(o *Options) { o.Root = d.home },
+		"a pattern":                   func(o *Options) { o.Deny = []string{"["} },
+		"in the project":              func(o *Options) { o.Parent = filepath.Join(d.root, "x") },
+		"below a file":                func(o *Options) { o.Parent = filepath.Join(d.home, ".netrc", "x") },
+		"a file":                      func(o *Options) { o.Parent = filepath.Join(d.home, ".netrc") },
+	} {
+		opt := d.opt
+		change(&opt)
+		if _, err := NewBuilder(opt); err == nil {
+			t.Errorf("%s: a builder was made", name)
+		} else if got := Check(opt); got == nil {
+			t.Errorf("%s: Check says nothing, and NewBuilder %v", name, err)
+		}
+	}
+}
+
+// A place that cannot be written is told beforehand, and which.
+func TestCheckOfAPlaceThatCannotBeWritten(t *testing.T) {
+	d := newDecoy(t)
+	if runtime.GOOS == "windows" || os.Getuid() == 0 {
+		t.Skip("every folder counts as one that may be written")
+	}
+	closed := filepath.Join(d.dir, "closed")
+	if err := os.Mkdir(closed, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	d.opt.GarudaHome = filepath.Join(closed, ".garuda")
+	if err := Check(d.opt); err == nil || !strings.Contains(err.Error(), "write to "+closed+": permission denied") {
+		t.Errorf("%v", err)
 	}
 }
 

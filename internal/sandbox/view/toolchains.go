@@ -32,6 +32,8 @@ const (
 	askWithin = 2 * time.Second
 	askLimit  = 64 << 10
 	maxTold   = 32
+	// askAgain is how long a tool that did not answer is left alone.
+	askAgain = 24 * time.Hour
 )
 
 // answered is a tool's answer, and the program that gave it.
@@ -42,6 +44,10 @@ type answered struct {
 	// Env is a digest of the variables that may change the answer.
 	Env    string `json:"env"`
 	Places []told `json:"places"`
+	// Failed says why it did not answer, at the time in Asked: it is asked again then
+	// only after askAgain, since each try takes the first command's time.
+	Failed string    `json:"failed,omitempty"`
+	Asked  time.Time `json:"asked,omitzero"`
 }
 
 type toolchainsRecord struct {
@@ -269,7 +275,10 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 			continue
 		}
 		have := record[f.program]
-		if have.Program == f.real && have.Size == f.info.Size() && have.Time.Equal(f.info.ModTime()) && have.Env == env {
+		if have.Program == f.real && have.Size == f.info.Size() && have.Time.Equal(f.info.ModTime()) && have.Env == env && b.counts(have) {
+			if have.Failed != "" {
+				b.leave(f.path, have.Failed)
+			}
 			continue
 		}
 		delete(record, f.program)
@@ -277,14 +286,18 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 			continue
 		}
 		all.Go(func() {
-			places, err := b.askOne(ctx, f)
-			if err != nil {
+			got := answered{Program: f.real, Size: f.info.Size(), Time: f.info.ModTime(), Env: env}
+			var err error
+			if got.Places, err = b.askOne(ctx, f); err != nil {
 				b.leave(f.path, err.Error())
-				return
+				if ctx.Err() != nil {
+					return // it was not let answer
+				}
+				got.Failed, got.Asked = err.Error(), b.opt.Clock.Now().UTC().Truncate(time.Second)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			fresh[f.program] = answered{f.real, f.info.Size(), f.info.ModTime(), env, places}
+			fresh[f.program] = got
 		})
 	}
 	all.Wait()
@@ -297,6 +310,12 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 		}
 	}
 	return record
+}
+
+// counts tells whether what is kept of a tool saves asking it.
+func (b *Builder) counts(have answered) bool {
+	ago := b.opt.Clock.Now().Sub(have.Asked)
+	return have.Failed == "" || 0 <= ago && ago < askAgain
 }
 
 // askOne runs one tool in an empty folder, so that no project's settings have a say.

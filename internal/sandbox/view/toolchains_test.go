@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"garuda/internal/sandbox"
+	"garuda/internal/testkit"
 )
 
 // oracle answers for the tools that are asked.
@@ -84,6 +85,8 @@ func TestToolchains(t *testing.T) {
 		"go": printed(string(answer)), "npm": printed("cache = " + filepath.Join(d.dir, "npm-cache") + "\nprefix = /usr\n"),
 		"python3": {ExitCode: 1},
 	}}
+	clock := testkit.NewClock()
+	d.opt.Clock = clock
 	d.opt.Ask, d.opt.Path, d.opt.AskEnv = o, bin+":/nonexistent", []string{"LANG=C", "HOME=/x", "PATH=/y"}
 	b := d.builder()
 	v := viewOf(t, b, &sandbox.Command{})
@@ -108,13 +111,24 @@ func TestToolchains(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// The next session asks only what did not answer, and what was changed since.
+	// The next session asks only what was changed since, and a day later what had not
+	// answered.
 	o.asked = nil
 	d.program(filepath.Join(bin, "npm"))
 	d.file(filepath.Join(bin, "npm"), "#!/bin/sh\n# another\n")
 	expect(t, d.view(), map[string]string{goroot: "read"})
 	slices.Sort(o.asked)
-	if diff := cmp.Diff([]string{filepath.Join(bin, "npm"), filepath.Join(bin, "python3")}, o.asked); diff != "" {
+	if diff := cmp.Diff([]string{filepath.Join(bin, "npm")}, o.asked); diff != "" {
+		t.Error(diff)
+	}
+	x, err := d.builder().Explain(t.Context())
+	if silent := (Left{filepath.Join(bin, "python3"), "it does not name its folders"}); err != nil || !slices.Contains(x.Left, silent) {
+		t.Errorf("%v, %v", x, err)
+	}
+	o.asked = nil
+	clock.Advance(askAgain)
+	d.view()
+	if diff := cmp.Diff([]string{filepath.Join(bin, "python3")}, o.asked); diff != "" {
 		t.Error(diff)
 	}
 	// A record that is not understood is as none.

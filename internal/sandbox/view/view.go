@@ -102,11 +102,24 @@ type Left struct{ Path, Why string }
 // ErrPlace is in the error of a place that may not be shown.
 var ErrPlace = errors.New("commands may not be given this place")
 
+// Check makes nothing, and says what would keep NewBuilder from succeeding: a setting
+// that cannot be followed, or a place where no private folder can be made.
+func Check(opt Options) error {
+	if _, err := compile(&opt); err != nil {
+		return err
+	}
+	if err := checkParent(&opt); err != nil {
+		return fmt.Errorf("make the session's private folder: %w", err)
+	}
+	return nil
+}
+
 // NewBuilder makes the session's private folder. Close removes it. The error says
 // which setting cannot be followed.
 func NewBuilder(opt Options) (*Builder, error) {
-	if !filepath.IsAbs(opt.Root) {
-		return nil, fmt.Errorf("build the sandbox's view: the root %q is not an absolute path", opt.Root)
+	deny, err := compile(&opt)
+	if err != nil {
+		return nil, err
 	}
 	if opt.Lookup == nil {
 		opt.Lookup = func(string) (string, bool) { return "", false }
@@ -115,7 +128,19 @@ func NewBuilder(opt Options) (*Builder, error) {
 		opt.Clock = core.SystemClock
 	}
 	opt.Added, opt.Read = slices.Clone(opt.Added), slices.Clone(opt.Read)
-	b := &Builder{opt: opt, rules: newPlaceRules(&opt), shared: &shared{infos: map[string]*privateInfo{}}}
+	b := &Builder{opt: opt, rules: newPlaceRules(&opt), deny: deny, shared: &shared{infos: map[string]*privateInfo{}}}
+	if b.session, err = newSession(&opt); err != nil {
+		return nil, fmt.Errorf("make the session's private folder: %w", err)
+	}
+	return b, nil
+}
+
+// compile reads the patterns of what is hidden, and checks what can be told from the
+// options alone.
+func compile(opt *Options) (deny []*pathglob.Glob, err error) {
+	if !filepath.IsAbs(opt.Root) {
+		return nil, fmt.Errorf("build the sandbox's view: the root %q is not an absolute path", opt.Root)
+	}
 	if opt.Home != "" && inside(opt.Root, realPath(opt.Home)) {
 		return nil, fmt.Errorf("build the sandbox's view: the project %s is or holds the home folder %s", opt.Root, opt.Home)
 	}
@@ -124,14 +149,9 @@ func NewBuilder(opt Options) (*Builder, error) {
 		if err != nil {
 			return nil, fmt.Errorf("build the sandbox's view: hide %s: %w", pattern, err)
 		}
-		b.deny = append(b.deny, g)
+		deny = append(deny, g)
 	}
-	s, err := newSession(&opt)
-	if err != nil {
-		return nil, fmt.Errorf("make the session's private folder: %w", err)
-	}
-	b.session = s
-	return b, nil
+	return deny, nil
 }
 
 // With is a builder whose views show more to read: what a server of the user's

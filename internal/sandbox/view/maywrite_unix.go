@@ -1,0 +1,17 @@
+//go:build unix
+
+package view
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mayWrite says why nothing can be made in a folder.
+func mayWrite(dir string) error {
+	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+		return &os.PathError{Op: "write to", Path: dir, Err: err}
+	}
+	return nil
+}
