@@ -126,7 +126,10 @@ func (l *locker) folder(dir string, placeholders bool) error {
 			return err
 		}
 	}
-	return l.repository(dir, placeholders)
+	if err := l.repository(dir, placeholders); err != nil {
+		return err
+	}
+	return l.submodules(dir)
 }
 
 // watched locks the files that commands may otherwise write and are asked about. One
