@@ -65,13 +65,18 @@ func (w *walker) run(c *Command, t text) {
 		in.outer, in.funcs = w, w.funcs
 	}
 	in.file(p)
+	if w.script.evaluates() {
+		in.evaluated(p)
+	}
 }
 
 func codeOf(c *Command, words []Word) []text {
 	name := baseName(words[0])
 	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "yash":
+	case "bash", "zsh", "ksh", "mksh", "rbash":
 		return shellCode(c, words)
+	case "sh", "dash", "ash", "yash":
+		return plainShell(shellCode(c, words))
 	case "fish", "csh", "tcsh":
 		return guessed(valueOf(words, 'c', "--command"))
 	case "npm", "npx":
@@ -175,6 +180,18 @@ func valueOf(words []Word, letter byte, long string) []text {
 		}
 	}
 	return nil
+}
+
+// plainShell adds, to code for a shell that may know no $'…' and $"…", what it would be
+// for one that takes the dollar sign as it stands.
+func plainShell(list []text) []text {
+	for _, t := range list {
+		if code := strings.NewReplacer("$'", `\$'`, `$"`, `\$"`).Replace(t.code); code != t.code {
+			t.code, t.known = code, false
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // shellCode reads the command line of a shell: -c takes the first operand as

@@ -125,7 +125,7 @@ func (r Redirect) String() string {
 }
 
 var parsers = sync.Pool{New: func() any {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash))
+	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
 }}
 
 func parse(text string) (*syntax.File, error) {
@@ -162,6 +162,9 @@ func parseText(text string) (*program, error) {
 			at = simpleCoproc(file)
 		}
 		if at < 0 || !strings.HasPrefix(text[min(at, len(text)):], "coproc") {
+			if err := strayComment(file, text); err != nil {
+				return nil, err
+			}
 			return &program{file: file, text: text, coprocs: coprocs}, nil
 		}
 		if coprocs++; coprocs > MaxCommands {
@@ -169,6 +172,27 @@ func parseText(text string) (*program, error) {
 		}
 		text = text[:at] + "      " + text[at+len("coproc"):]
 	}
+}
+
+// strayComment is an error where the parser takes the # within a word for the beginning
+// of a comment, as it does behind quotes in a substitution: bash would run what it skips.
+func strayComment(file *syntax.File, text string) error {
+	if !strings.Contains(text, "#") {
+		return nil
+	}
+	var err error
+	syntax.Walk(file, func(n syntax.Node) bool {
+		c, ok := n.(*syntax.Comment)
+		if !ok || err != nil {
+			return err == nil
+		}
+		at := int(c.Hash.Offset())
+		if at >= len(text) || at > 0 && !strings.ContainsRune(" \t\n;&|(", rune(text[at-1])) {
+			err = errors.New("it has a # in a word, or behind another sign, where it may or may not begin a comment; put a blank before it, or quote it")
+		}
+		return true
+	})
+	return err
 }
 
 // simpleCoproc is where the first coprocess that is a simple command begins.

@@ -49,6 +49,9 @@ func (w *walker) derive(c *Command, hops int) {
 		return
 	}
 	list := unwrapped(words)
+	if first := words[0]; !first.Told() && first.Lead == "" && len(words) > 1 {
+		list = append(list, innerCommand{words: words[1:]}) // it may be nothing
+	}
 	if vanishes(c.Words) {
 		list = append(list, unwrapped(c.Words)...)
 	}
@@ -340,6 +343,9 @@ func splitString(words []Word) ([]Word, bool) {
 			return nil, false
 		}
 		out := append([]Word(nil), words[:i]...)
+		if strings.HasPrefix(strings.TrimLeft(code, " \t\n"), "#") {
+			code = "" // a comment
+		}
 		for _, f := range splitWords(code) {
 			out = append(out, knownWord(f))
 		}
