@@ -43,7 +43,7 @@ func attackAs(t *testing.T, uid int) {
 	binary := filepath.Join(dir, "linux.test")
 	text, err := os.ReadFile("/proc/self/exe")
 	if err == nil {
-		err = os.WriteFile(binary, text, 0o755) //nolint:gosec // another user runs it
+		err = os.WriteFile(binary, text, 0o755)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func attackAs(t *testing.T, uid int) {
 		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/go/bin", "HOME=" + dir, "TMPDIR=" + dir, asVariable + "=1", attack.Key + "=SECRET",
 	}
 	if uid != os.Getuid() {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // a small number
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {

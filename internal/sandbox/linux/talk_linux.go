@@ -246,7 +246,7 @@ func (t *talk) receiveHead(head []byte) (n int, files []*os.File, err error) {
 			}
 		}
 	})
-	if err = errors.Join(err, failure); err != nil {
+	if err := errors.Join(err, failure); err != nil {
 		return 0, nil, err
 	}
 	if n == 0 {

@@ -102,7 +102,7 @@ func (s *stage) attend() int {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
-		case err == syscall.EINTR: //nolint:errorlint // what package syscall returns is not wrapped
+		case err == syscall.EINTR:
 		case err != nil:
 			return 0 // nobody is left
 		case pid == s.pid:

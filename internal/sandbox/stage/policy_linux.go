@@ -157,7 +157,7 @@ func decode(b []byte) (*Policy, error) {
 		copy(l.Addr[:], d.take(4))
 		n := d.number()
 		d.bad = d.bad || n > 0xffff
-		l.Port = uint16(n) //nolint:gosec // checked
+		l.Port = uint16(n)
 		p.Listeners = append(p.Listeners, l)
 	}
 	p.FullNetwork, p.UnixSockets = d.flag(), d.flag()
@@ -170,7 +170,7 @@ func decode(b []byte) (*Policy, error) {
 
 // absolute reports whether a path begins at the root and goes down only.
 func absolute(path string) bool {
-	if len(path) == 0 || path[0] != '/' {
+	if path == "" || path[0] != '/' {
 		return false
 	}
 	for rest := path[1:]; rest != ""; {

@@ -73,10 +73,10 @@ func filterProgram(unixSockets bool) []instruction {
 
 // onlyFor answers a call by one of its arguments.
 func onlyFor(number, argument uint32, values []uint32, listed, others uint32) []instruction {
-	n := uint8(len(values)) //nolint:gosec // a handful
+	n := uint8(len(values))
 	f := []instruction{{jumpEqual, 0, n + 3, number}, {load, 0, 0, argument}}
 	for i, v := range values {
-		f = append(f, instruction{jumpEqual, n - uint8(i), 0, v}) //nolint:gosec // see above
+		f = append(f, instruction{jumpEqual, n - uint8(i), 0, v})
 	}
 	return append(f, instruction{answer, 0, 0, others}, instruction{answer, 0, 0, listed})
 }
@@ -89,7 +89,7 @@ func installFilter(f []instruction) *failure {
 		length uint16
 		_      [6]byte
 		first  *instruction
-	}{length: uint16(len(f)), first: &f[0]} //nolint:gosec // about a hundred
+	}{length: uint16(len(f)), first: &f[0]}
 	_, _, errno := syscall.Syscall(sysSeccomp, seccompSetMode, seccompTsync, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
 		return because("install the filter", errno)

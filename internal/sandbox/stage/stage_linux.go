@@ -28,8 +28,8 @@ func startedAs(name string) bool {
 
 // failure is the end of a stage before the command runs.
 type failure struct {
-	step, what string
-	errno      syscall.Errno
+	what  string
+	errno syscall.Errno
 }
 
 // because is an error of a step; its own words come after what it was about.
@@ -108,7 +108,7 @@ func run() int {
 // tell says that a step failed. When nobody hears it, Garuda has gone, and the
 // command does not run either.
 func tell(step string, f *failure) {
-	body := append(little(uint32(f.errno)), step...) //nolint:gosec // error numbers are small
+	body := append(little(uint32(f.errno)), step...)
 	body = append(body, 0)
 	_ = reply(Failed, append(body, f.what...))
 }

@@ -43,7 +43,7 @@ func little(n uint32) []byte { return []byte{byte(n), byte(n >> 8), byte(n >> 16
 // reply answers; files go along as descriptors.
 func reply(kind Reply, body []byte, files ...int) error {
 	body = body[:min(len(body), ReplyLimit)]
-	message := append([]byte{byte(kind)}, little(uint32(len(body)))...) //nolint:gosec // limited above
+	message := append([]byte{byte(kind)}, little(uint32(len(body)))...)
 	message = append(message, body...)
 	var rights []byte
 	if len(files) > 0 {
@@ -67,7 +67,7 @@ func await() {
 	var b [1]byte
 	for {
 		_, _, err := syscall.Recvfrom(Control, b[:], syscall.MSG_PEEK)
-		if err != syscall.EINTR { //nolint:errorlint // what package syscall returns is not wrapped
+		if err != syscall.EINTR {
 			return // what went wrong, reading it shows again
 		}
 	}
@@ -84,7 +84,7 @@ func readMessage() ([]byte, error) {
 	if n > policyLimit {
 		return nil, errPolicy
 	}
-	return readFull(int(n)) //nolint:gosec // limited above
+	return readFull(int(n))
 }
 
 func readFull(n int) ([]byte, error) {
