@@ -91,6 +91,8 @@ func TestApprovedScript(t *testing.T) {
 		write("echo one\n")
 		if q := e.Decide(command(text)).Question; q == nil || q.ProjectRule != "" && !strings.HasSuffix(q.ProjectRule, ", while test.sh stays as it is") {
 			t.Errorf("%s: a rule that outlives the script was offered: %+v", text, q)
+		} else if q.SessionRule != "" && !strings.HasSuffix(q.SessionRule, ", while test.sh stays as it is") {
+			t.Errorf("%s: the answer for the session does not say what it is bound to: %s", text, q.SessionRule)
 		}
 		saved = Rule{}
 		answer(t, e, command(text), tool.AnswerProject)

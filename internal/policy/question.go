@@ -114,6 +114,13 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 		return q // such files are asked about every time
 	}
 	q.SessionRule = strings.Join(s.sessionRules(), ", ")
+	if q.SessionRule != "" && s.class == tool.ClassCommand {
+		r := Rule{Text: q.SessionRule, Files: map[string]string{}}
+		for _, p := range s.scriptFiles() { // keep binds the answer to them
+			r.Files[s.fromRoot(p)] = ""
+		}
+		q.SessionRule = r.shown()
+	}
 	if q.SessionRule != "" && d.Row == 13 {
 		if r, ok := s.projectRule(); ok {
 			q.ProjectRule = r.shown()
@@ -293,12 +300,17 @@ func (s *situation) projectRule() (Rule, bool) {
 		if r.Files == nil {
 			r.Files = map[string]string{}
 		}
-		if rel, ok := below(p, s.e.root.real, s.e.cfg.FoldCase); ok {
-			p = rel
-		}
-		r.Files[p] = "sha256:" + sum
+		r.Files[s.fromRoot(p)] = "sha256:" + sum
 	}
 	return r, true
+}
+
+// fromRoot names a file from the root where it lies inside.
+func (s *situation) fromRoot(p string) string {
+	if rel, ok := below(p, s.e.root.real, s.e.cfg.FoldCase); ok {
+		return rel
+	}
+	return p
 }
 
 // commandRules allow the simple commands that no rule covers, one each; none
