@@ -79,13 +79,17 @@ func (e *Engine) Resolve(req *tool.DecisionRequest, asked *tool.Decision, a tool
 		e.remember(s, again)
 		return again
 	}
+	if name := s.changedScript(asked.Scripts); name != "" {
+		d.By, d.Reason = byUnreadable, name+" changed while the question stood, so the answer was to another text. Read it, and repeat the call to ask again"
+		return d
+	}
 	d.Outcome, d.Reason = tool.Allow, "the user allowed it"
 	d.Grant = s.grant()
 	d.Grant.Hunks = a.Hunks
 	e.forget(s)
 	e.reads.clear()
 	if a.Choice != tool.AnswerOnce && asked.Question.SessionRule != "" {
-		e.keep(s)
+		e.keep(s, asked.Scripts)
 		d.Rule, d.Source = asked.Question.SessionRule, sessionSource
 	}
 	if a.Choice == tool.AnswerProject && asked.Question.ProjectRule != "" && e.cfg.SaveProjectRule != nil {
@@ -123,16 +127,42 @@ func badHunks(a tool.Answer, q *tool.Question) string {
 	return ""
 }
 
-// keep adds what an answer allows for the session.
-func (e *Engine) keep(s *situation) {
-	files := map[string]string{}
+// scriptHashes are the hashes of the files that the call's commands run, "" of one
+// that cannot be read.
+func (s *situation) scriptHashes() map[string]string {
+	sums := map[string]string{}
 	for _, p := range s.scriptFiles() {
-		// A script that cannot be read cannot be bound, and then nothing is kept.
 		sum, err := hashFile(p)
 		if err != nil {
+			sum = ""
+		}
+		sums[p] = sum
+	}
+	return sums
+}
+
+// changedScript is a script that is not what it was when the question was put, or "".
+func (s *situation) changedScript(then map[string]string) string {
+	now := s.scriptHashes()
+	for _, p := range slices.Concat(slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(then))) {
+		is, there := now[p]
+		if was, asked := then[p]; !asked || !there || was != is {
+			if rel, err := filepath.Rel(s.e.root.given, p); err == nil && filepath.IsLocal(rel) {
+				return filepath.ToSlash(rel)
+			}
+			return p
+		}
+	}
+	return ""
+}
+
+// keep adds what an answer allows for the session. A script that could not be read
+// cannot be bound, and then nothing is kept.
+func (e *Engine) keep(s *situation, files map[string]string) {
+	for _, sum := range files {
+		if sum == "" {
 			return
 		}
-		files[p] = sum
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -75,6 +75,45 @@ func TestSessionAnswers(t *testing.T) {
 	}
 }
 
+// TestScriptThatChangesWhileItIsAsked: an answer is to the script as it was when the
+// question was put, whatever it would have kept.
+func TestScriptThatChangesWhileItIsAsked(t *testing.T) {
+	e := newEngine(t, nil)
+	script := filepath.Join(e.root.given, "test.sh")
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, choice := range []tool.Choice{tool.AnswerOnce, tool.AnswerSession} {
+		for _, removed := range []bool{false, true} {
+			put("echo seen\n")
+			req := command("sh test.sh")
+			asked := e.Decide(req)
+			put("echo swapped\n")
+			if removed {
+				if err := os.Remove(script); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := e.Resolve(req, asked, tool.Answer{Choice: choice})
+			if d.Outcome != tool.Deny || !strings.Contains(d.Reason, "test.sh changed while the question stood") {
+				t.Errorf("%s: %s: %s", choice, d.Outcome, d.Reason)
+			}
+			put("echo swapped\n")
+			if d := e.Decide(req); d.Outcome != tool.Ask {
+				t.Errorf("%s, then: %s by %s", choice, d.Outcome, d.By)
+			}
+		}
+	}
+	put("echo seen\n")
+	req := command("sh test.sh")
+	if d := e.Resolve(req, e.Decide(req), tool.Answer{Choice: tool.AnswerOnce}); d.Outcome != tool.Allow {
+		t.Errorf("unchanged: %s: %s", d.Outcome, d.Reason)
+	}
+}
+
 // TestApprovedScript: an answer about a command that names a script holds while
 // the script is as it was.
 func TestApprovedScript(t *testing.T) {

@@ -235,6 +235,8 @@ func (e *Engine) Decide(req *tool.DecisionRequest) *tool.Decision {
 		if s.changing() {
 			e.reads.clear()
 		}
+	case tool.Ask:
+		d.Scripts = s.scriptHashes()
 	case tool.Deny:
 		e.remember(s, d)
 	}

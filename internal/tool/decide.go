@@ -41,8 +41,11 @@ type Decision struct {
 	Commands []CommandInfo `json:"commands,omitempty"`
 	// Grant is set when the outcome is allow.
 	Grant *Grant `json:"-"`
-	// Question is set when the outcome is ask.
-	Question *Question `json:"-"`
+	// Question is set when the outcome is ask, and Scripts then are the hashes of the
+	// files that the call's commands would run, as they were at that moment; "" of one
+	// that could not be read. An answer is to these.
+	Question *Question         `json:"-"`
+	Scripts  map[string]string `json:"-"`
 }
 
 // CommandInfo is one simple command as the analysis saw it.

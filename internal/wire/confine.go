@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -30,7 +29,7 @@ func (s *System) viewOptions(backend string) view.Options {
 		Limits: sandbox.Limits{
 			Processes: set.Limits.Processes, MemoryBytes: int64(set.Limits.MemoryMB) << 20, FileBytes: int64(set.Limits.FileMB) << 20,
 		},
-		FoldCase: foldCase(),
+		FoldCase: s.workspace.IgnoresCase(),
 		InPlace:  backend == "landlock" || backend == "seatbelt",
 	}
 }
@@ -64,7 +63,7 @@ func (s *System) hostPath(path string) (folder, host string) {
 // lockedPaths tells of paths in the project whether commands in the sandbox are kept
 // from changing them.
 func (s *System) lockedPaths() func(abs string) bool {
-	locked := protect.Compile(protect.Locked(), foldCase())
+	locked := protect.Compile(protect.Locked(), s.workspace.IgnoresCase())
 	return func(abs string) bool {
 		rel, err := filepath.Rel(s.workspace.Root(), abs)
 		if err != nil || !filepath.IsLocal(rel) || rel == ".git" {
@@ -76,10 +75,6 @@ func (s *System) lockedPaths() func(abs string) bool {
 		return (first == ".git" || locked.Has("/"+first)) && locked.Has("/"+rel)
 	}
 }
-
-// foldCase reports whether file names that differ only in case are one file, as they
-// mostly are on these systems.
-func foldCase() bool { return runtime.GOOS == "darwin" || runtime.GOOS == "windows" }
 
 // closeView removes what commands in the sandbox left in the session's own folders.
 // It is called when nothing runs there any more.

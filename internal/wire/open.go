@@ -222,7 +222,7 @@ func (s *System) openPolicy() error {
 		Root: s.workspace.Root(), Added: s.workspace.Roots()[1:], Home: s.places.user,
 		Mode: policy.Mode(s.settings.Mode), Yolo: s.options.Yolo, Attended: s.options.Attended,
 		Tools: s.toolInfos(), Rules: ruleSources(s.settings.Permissions), Guard: guard(s.settings.Guard),
-		EnvNames: envNames(s.env), FoldCase: foldCase(),
+		EnvNames: envNames(s.env), FoldCase: s.workspace.IgnoresCase(),
 		SaveProjectRule: s.saveProjectRule(), Team: s.teamPolicy(), Isolated: s.isolated,
 	})
 	if err != nil {

@@ -7,8 +7,8 @@
 package search
 
 import (
-	"errors"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
