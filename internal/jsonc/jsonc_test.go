@@ -1,6 +1,7 @@
 package jsonc
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,7 +72,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := 1 + strings.Count(text, "\n")
 		_, err := readNumbers(text)
-		if f, ok := err.(fault); err != nil && (!ok || f.Line < 1 || f.Line > lines || f.Column < 1 || f.Column > len(text)+1) {
+		var f fault
+		if ok := errors.As(err, &f); err != nil && (!ok || f.Line < 1 || f.Line > lines || f.Column < 1 || f.Column > len(text)+1) {
 			t.Fatalf("%v is not in a text of %d lines and %d bytes", err, lines, len(text))
 		}
 	})

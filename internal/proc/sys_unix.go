@@ -173,7 +173,7 @@ func (p *Process) below() []entry {
 		p.sup.report(fmt.Errorf("look for what process %d left running: %w", p.pid, err))
 		return nil
 	}
-	found := descendants(all, func(e entry) bool { return e.pid == p.pid }, func(e entry) bool { return false })
+	found := descendants(all, func(e entry) bool { return e.pid == p.pid }, func(entry) bool { return false })
 	return slices.DeleteFunc(found, func(e entry) bool { return e.zombie || e.pid == p.pid })
 }
 
