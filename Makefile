@@ -20,6 +20,7 @@ MORE_PLATFORMS := darwin/amd64
 # says which sizes were last run by hand, and with what result.
 FUZZ_RUNS ?= 1000000x
 DIFF_SCRIPTS ?= 20000
+TRACED_SCRIPTS ?= 20000
 KILLS ?= 200
 SWAPS ?= 10000
 IGNORE_ROUNDS ?= 400
@@ -101,9 +102,9 @@ fuzz: ## run every fuzz target FUZZ_RUNS times
 
 .PHONY: deep-tests
 deep-tests: ## run the tests that take a sample size at those sizes
-	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) \
+	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_TRACED_SCRIPTS=$(TRACED_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) \
 	  GARUDA_IGNORE_ROUNDS=$(IGNORE_ROUNDS) GARUDA_WALK_ENTRIES=$(WALK_ENTRIES) GARUDA_WALK_LEVELS=$(WALK_LEVELS) \
-	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS,GARUDA_IGNORE_ROUNDS,GARUDA_WALK_ENTRIES,GARUDA_WALK_LEVELS -count=1 -timeout 60m
+	  $(TESTRUN) -mentions GARUDA_DIFF_SCRIPTS,GARUDA_TRACED_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS,GARUDA_IGNORE_ROUNDS,GARUDA_WALK_ENTRIES,GARUDA_WALK_LEVELS -count=1 -timeout 60m
 
 # Nothing of the SDKs needs to be fast, and optimising their 300,000 lines takes minutes.
 SDKS := github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go/v3 google.golang.org/genai

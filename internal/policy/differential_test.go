@@ -31,13 +31,13 @@ const (
 )
 
 // sampleSize is how many scripts run, and which.
-func sampleSize(t *testing.T, usual int) (count int, seed uint64) {
+func sampleSize(t *testing.T, sizeEnv string, usual int) (count int, seed uint64) {
 	t.Helper()
 	count, seed = usual, 1
 	var err error
-	if v := os.Getenv(scriptsEnv); v != "" {
+	if v := os.Getenv(sizeEnv); v != "" {
 		if count, err = strconv.Atoi(v); err != nil {
-			t.Fatalf("%s: %v", scriptsEnv, err)
+			t.Fatalf("%s: %v", sizeEnv, err)
 		}
 	}
 	if v := os.Getenv(seedEnv); v != "" {
@@ -205,7 +205,7 @@ func TestDifferential(t *testing.T) {
 	if err != nil {
 		t.Skip("needs bash")
 	}
-	count, seed := sampleSize(t, 200)
+	count, seed := sampleSize(t, scriptsEnv, 200)
 	const workers = 2
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -33,6 +33,9 @@ var mayStart = []string{"bash", "sh", "dash", "ls", "cat", "head", "tail", "wc",
 // traceBatch is how many scripts one run of the tracer takes.
 const traceBatch = 50
 
+// tracedSizeEnv sets how many scripts run under the tracer.
+const tracedSizeEnv = "GARUDA_TRACED_SCRIPTS"
+
 // TestTracedReadOnly runs generated scripts that row 7 allows, with the real tools
 // under a tracer: nothing is opened for writing but /dev/null, the terminal and
 // bash's own files for here-documents, and nothing starts that is not on the table.
@@ -43,7 +46,7 @@ func TestTracedReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	count, seed := sampleSize(t, 60)
+	count, seed := sampleSize(t, tracedSizeEnv, 60)
 	made, ran := 0, 0
 	for ran < count {
 		var batch []string
