@@ -11,10 +11,10 @@ import (
 
 func somePolicy() *Policy {
 	return &Policy{
-		Argv: []string{"bash", "-c", "true"}, Env: []string{"A=b"}, Dir: "/work",
+		Argv: []string{"bash", "-c", "true"}, Env: []string{"A=b"}, Dir: "/project",
 		Mounts: []Mount{
-			{Kind: Writable, Path: "/work", Source: "/work", Create: true},
-			{Kind: Pin, Path: "/work/.git"}, {Kind: Mask, Path: "/work/.env"},
+			{Kind: Writable, Path: "/project", Source: "/project", Create: true},
+			{Kind: Pin, Path: "/project/.git"}, {Kind: Mask, Path: "/project/.env"},
 		},
 		Links: []Link{{"/bin", "usr/bin"}}, Listeners: []Listener{{UDP: true, Addr: [4]byte{127, 0, 0, 1}, Port: 53}},
 		UnixSockets: true, Processes: 512, FileBytes: 1 << 40,
@@ -62,7 +62,7 @@ func TestPolicyIsRefused(t *testing.T) {
 		"no program":        func(p *Policy) { p.Argv = nil },
 		"relative folder":   func(p *Policy) { p.Dir = "work" },
 		"relative mount":    func(p *Policy) { p.Mounts[0].Path = "work" },
-		"mount that climbs": func(p *Policy) { p.Mounts[0].Path = "/work/../etc" },
+		"mount that climbs": func(p *Policy) { p.Mounts[0].Path = "/project/../etc" },
 		"relative source":   func(p *Policy) { p.Mounts[0].Source = "../etc" },
 		"unknown kind":      func(p *Policy) { p.Mounts[0].Kind = kinds },
 		"NUL":               func(p *Policy) { p.Env[0] = "A=b\x00C" },
