@@ -13,7 +13,7 @@ func TestInPlace(t *testing.T) {
 		{Path: "/home/u", Source: "/s/home", Access: sandbox.Writable},
 		{Path: "/home/u/go", Access: sandbox.Writable},
 		{Path: "/tmp", Source: "/s/tmp", Access: sandbox.Writable},
-		{Path: "/work", Access: sandbox.Writable},
+		{Path: "/project", Access: sandbox.Writable},
 	}}
 	env := []string{
 		"HOME=/home/u", "TMPDIR=/tmp", "GOTMPDIR=/tmp/go", "GOPATH=/home/u/go", "XDG_CACHE_HOME=/home/u/.cache",
