@@ -159,7 +159,7 @@ func (s *System) sandboxNotice() string {
 	return ""
 }
 
-// SandboxInWords says what commands may touch.
+// SandboxInWords says what commands may touch, in words that stand by themselves.
 func (s *System) SandboxInWords() string {
 	var err error
 	if s.executor != nil {
@@ -167,11 +167,11 @@ func (s *System) SandboxInWords() string {
 	}
 	switch {
 	case isUnknown(err):
-		return "not usable, so no command runs: " + err.Error()
+		return "the sandbox is not usable, so no command runs: " + err.Error()
 	case s.isolated() && s.options.Yolo:
-		return "on; commands may leave it unasked (--yolo)"
+		return "commands may leave the sandbox unasked (--yolo)"
 	case s.isolated():
-		return "on: commands write only in this folder and reach " + s.networkUnasked()
+		return "commands write only in this folder and reach " + s.networkUnasked()
 	case s.options.Yolo:
 		return "no sandbox: commands run on this machine, unasked (--yolo)"
 	}

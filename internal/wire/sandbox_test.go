@@ -85,7 +85,7 @@ func TestASandboxThatWorks(t *testing.T) {
 	if text, denied := bash(t, s, `{"command":"make install","outside_sandbox":true}`); !denied || !strings.Contains(text, "leaves the sandbox") {
 		t.Errorf("a command that leaves it, with nobody to ask: %s", text)
 	}
-	if !offersLeaving(s) || !strings.HasPrefix(s.SandboxInWords(), "on: ") || len(s.Notices()) > 0 {
+	if !offersLeaving(s) || !strings.HasPrefix(s.SandboxInWords(), "commands write only in this folder") || len(s.Notices()) > 0 {
 		t.Errorf("%v, %q, %q", offersLeaving(s), s.SandboxInWords(), s.Notices())
 	}
 	s.buildPrompt()
