@@ -15,11 +15,7 @@ import (
 func kinds() []kind {
 	return []kind{{
 		name: "linux", means: "namespaces of their own",
-		make: func(o wrapped.Options) (sandbox.Executor, error) {
-			return linux.New(linux.Options{
-				Supervisor: o.Supervisor, View: o.View, Network: o.Network, Path: o.Path, Root: o.Root, Records: o.Records, Report: o.Report,
-			})
-		},
+		make: func(o wrapped.Options) (sandbox.Executor, error) { return linux.New(o) },
 		mend: func(error) string { return readFacts().namespaces() },
 	}, {
 		name: "landlock", means: "Landlock, the weakest of the sandboxes (docs/sandbox.md)",

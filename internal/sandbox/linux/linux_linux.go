@@ -14,33 +14,18 @@ import (
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/sandbox/stage"
+	"garuda/internal/sandbox/wrapped"
 )
 
-// Options of New.
-type Options struct {
-	// Supervisor starts and ends the commands; the process's one.
-	Supervisor *proc.Supervisor
-	// View says what a command may see. It is called once for each command.
-	View func(context.Context, *sandbox.Command) (*sandbox.View, error)
-	// Network is the way out of commands whose view has no full network; nil is none.
-	Network sandbox.Network
-	// Path is Garuda's own PATH, where bash is looked for besides its usual place.
-	// Entries inside Root, the project, are passed over.
-	Path, Root string
-	// Records is the folder (~/.garuda/placeholders) that keeps what was made in the
-	// project only to be locked, so that the next start removes it after a kill. It
-	// is made 0700 when missing.
-	Records string
-	// Report is told of trouble that fails no command. May be nil.
-	Report func(error)
-}
+// Options of New. Records (~/.garuda/placeholders) is made 0700 when missing.
+type Options = wrapped.Options
 
 // Executor is sandbox.Executor by namespaces.
 type Executor struct {
-	opt      Options
-	commands *proc.Group
-	bash     string
-	places   *places
+	*wrapped.Executor
+	opt    Options
+	bash   string
+	places *places
 	// slots bounds how many sandboxes are being made at once: the kernel makes
 	// namespaces one after the other, and each start has a limit of time.
 	slots chan struct{}
@@ -62,15 +47,9 @@ func New(opt Options) (*Executor, error) {
 		opt: opt, bash: host.FindBash(opt.Path, opt.Root), places: places,
 		slots: make(chan struct{}, 2*runtime.NumCPU()),
 	}
-	e.commands = opt.Supervisor.NewGroupThrough(e.launch)
+	e.Executor = wrapped.New("linux", opt.Supervisor, e.launch)
 	return e, nil
 }
-
-// Name is "linux".
-func (e *Executor) Name() string { return "linux" }
-
-// Isolation is that of the operating system.
-func (e *Executor) Isolation() sandbox.Isolation { return sandbox.IsolationOS }
 
 // Bash is the absolute path of the shell that runs command texts, or host.ErrNoBash.
 func (e *Executor) Bash() (string, error) {
@@ -80,23 +59,9 @@ func (e *Executor) Bash() (string, error) {
 	return e.bash, nil
 }
 
-// Run runs one command; see sandbox.Executor.
-func (e *Executor) Run(ctx context.Context, cmd *sandbox.Command) (*sandbox.Result, error) {
-	return e.commands.Run(ctx, cmd)
-}
-
-// Start starts a program whose pipes the caller talks to.
-func (e *Executor) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Process, error) {
-	p, err := e.commands.Start(ctx, cmd)
-	if err != nil {
-		return nil, err // a nil *Process must not become a Process that is not nil
-	}
-	return p, nil
-}
-
 // Shutdown ends everything that was started here and waits for it.
 func (e *Executor) Shutdown(ctx context.Context) error {
-	return errors.Join(e.commands.Shutdown(ctx), e.places.close())
+	return errors.Join(e.Executor.Shutdown(ctx), e.places.close())
 }
 
 // errOutside is for a mistake of the caller: this executor has no outside.
@@ -114,9 +79,9 @@ func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.La
 		}
 		cmd.Argv = append([]string{bash}, cmd.Argv[1:]...)
 	}
-	view, err := e.opt.View(ctx, cmd)
+	view, err := e.opt.ViewOf(ctx, cmd)
 	if err != nil {
-		return nil, fmt.Errorf("find out what it may see: %w", err)
+		return nil, err
 	}
 	t := &talk{executor: e}
 	defer func() {
