@@ -45,8 +45,8 @@ func (s *situation) matches(r *rule) (what string, ok bool) {
 				return t.shown, true
 			}
 		}
-	case r.host != "":
-		i := slices.IndexFunc(s.plan.Effects.Hosts, func(h string) bool { return hostMatches(r.host, h) })
+	case r.host != nil:
+		i := slices.IndexFunc(s.plan.Effects.Hosts, func(h string) bool { return r.host.matches(h) })
 		if i >= 0 {
 			return s.plan.Effects.Hosts[i], true
 		}
@@ -128,7 +128,7 @@ func (s *situation) coveredHosts() *rule {
 	var used *rule
 	for _, h := range s.plan.Effects.Hosts {
 		i := slices.IndexFunc(s.allowRules(), func(r *rule) bool {
-			return r.forTool(s.tool) && (r.bare() || r.host != "" && hostMatches(r.host, h))
+			return r.forTool(s.tool) && (r.bare() || r.host != nil && r.host.matches(h))
 		})
 		if i < 0 {
 			return nil

@@ -47,8 +47,8 @@ func (e *Engine) example(r *rule, text string) bool {
 		}
 		t := e.target(memo{}, path, path)
 		return r.glob.matches(t.spellings[0], r.kind != allowRule)
-	case r.host != "":
-		return hostMatches(r.host, text)
+	case r.host != nil:
+		return r.host.matches(text)
 	}
 	return r.forTool(text)
 }

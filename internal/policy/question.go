@@ -223,11 +223,11 @@ func (s *situation) sessionRules() []string {
 	case tool.ClassURL:
 		var rules []string
 		for _, h := range s.plan.Effects.Hosts {
-			host, err := hostPattern(h)
+			host, err := compileHost(h)
 			if err != nil {
 				return nil // no rule can name it
 			}
-			rules = append(rules, s.tool+"("+host+")")
+			rules = append(rules, s.tool+"("+host.String()+")")
 		}
 		return rules
 	case tool.ClassInput:

@@ -33,7 +33,7 @@ type rule struct {
 	// one of these, or none for a bare tool
 	glob    *pathGlob
 	command *shellscan.Pattern
-	host    string
+	host    *hostGlob
 	field   [2]string
 
 	files map[string]string
@@ -46,7 +46,7 @@ type rule struct {
 type ruleSet struct{ allow, ask, deny []*rule }
 
 func (r *rule) bare() bool {
-	return r.glob == nil && r.command == nil && r.host == "" && r.field[0] == ""
+	return r.glob == nil && r.command == nil && r.host == nil && r.field[0] == ""
 }
 
 // forTool tells whether the rule is for a tool.
@@ -195,7 +195,7 @@ func (e *Engine) rulePattern(r *rule, class tool.Class, pattern string) error {
 		r.glob = g
 		e.warnPath(r, pattern)
 	case tool.ClassURL:
-		host, err := hostPattern(pattern)
+		host, err := compileHost(pattern)
 		if err != nil {
 			return err
 		}
@@ -214,39 +214,6 @@ func (e *Engine) rulePattern(r *rule, class tool.Class, pattern string) error {
 		return errors.New("a pattern needs tools of one kind: commands, paths or hosts")
 	}
 	return nil
-}
-
-// hostPattern accepts a host, *.host for its subdomains, or * for all.
-func hostPattern(pattern string) (string, error) {
-	host := strings.TrimSuffix(strings.ToLower(strings.TrimSpace(pattern)), ".")
-	rest := strings.TrimPrefix(host, "*.")
-	if host == "*" {
-		return host, nil
-	}
-	for _, c := range rest {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '.', c == '-', c == '_':
-		case c >= 0x80:
-			return "", errors.New("write the host in its ASCII form (xn--…)")
-		default:
-			return "", fmt.Errorf("%q is no host: write example.com or *.example.com, without scheme, port or path", pattern)
-		}
-	}
-	if rest == "" {
-		return "", fmt.Errorf("%q is no host", pattern)
-	}
-	return host, nil
-}
-
-func hostMatches(pattern, host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if pattern == "*" {
-		return true
-	}
-	if suffix, ok := strings.CutPrefix(pattern, "*"); ok {
-		return strings.HasSuffix(host, suffix) && len(host) > len(suffix)
-	}
-	return host == pattern
 }
 
 // pathGlob is a compiled path pattern; see package pathglob.

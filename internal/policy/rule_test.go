@@ -29,7 +29,7 @@ func TestRuleErrors(t *testing.T) {
 		"read_file(!x)":         "no pattern takes anything back",
 		"web_fetch(https://x)":  "is no host",
 		"web_fetch(a b)":        "is no host",
-		"web_fetch(b\u00fc.de)": "ASCII form",
+		"web_fetch(\u202eb.de)": "is no host",
 		"remember(x)":           "(field:value)",
 		"remember(a:b)":         "ask and deny only",
 		"*(x)":                  "tools of one kind",

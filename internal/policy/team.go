@@ -26,7 +26,7 @@ type TeamEntry struct{ Text, File string }
 type team struct {
 	commands []teamCommand
 	paths    []teamPath
-	hosts    []TeamEntry
+	hosts    []teamHost
 
 	requireSandbox bool
 	requiredBy     string
@@ -40,6 +40,11 @@ type teamCommand struct {
 type teamPath struct {
 	TeamEntry
 	glob *pathGlob
+}
+
+type teamHost struct {
+	TeamEntry
+	glob *hostGlob
 }
 
 func (e *Engine) compileTeam(t Team) error {
@@ -62,11 +67,11 @@ func (e *Engine) compileTeam(t Team) error {
 		e.team.paths = append(e.team.paths, teamPath{in, g})
 	}
 	for _, in := range t.Hosts {
-		host, err := hostPattern(in.Text)
+		host, err := compileHost(in.Text)
 		if err != nil {
 			return fmt.Errorf("%s: the blocked host %s: %w", in.File, in.Text, err)
 		}
-		e.team.hosts = append(e.team.hosts, TeamEntry{host, in.File})
+		e.team.hosts = append(e.team.hosts, teamHost{in, host})
 	}
 	return nil
 }
@@ -128,7 +133,7 @@ func (s *situation) teamPaths() *verdict {
 func (s *situation) teamHosts() *verdict {
 	for _, host := range s.plan.Effects.Hosts {
 		for _, entry := range s.e.team.hosts {
-			if hostMatches(entry.Text, host) {
+			if entry.glob.matches(host) {
 				return s.teamDenies(entry.File, "blocks the host "+host)
 			}
 		}
