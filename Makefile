@@ -50,7 +50,7 @@ build: ## build bin/garuda, one static stripped binary
 check: setup fmt-check vet lint test cross ## the quick tier: formatting, vet, lint, all tests with -race, other systems' builds
 
 .PHONY: check-deep
-check-deep: setup fuzz deep-tests oracle foreign cross-more ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills, the judges of the wire formats
+check-deep: setup fuzz deep-tests mutants oracle foreign cross-more ## the long tier: FUZZ_RUNS of each fuzz target, DIFF_SCRIPTS generated shell scripts, KILLS kills, the judges of the wire formats
 
 .PHONY: setup
 setup: $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)
