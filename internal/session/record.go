@@ -30,20 +30,27 @@ type Start struct {
 	Executor  string `json:"executor"`
 	Isolation string `json:"isolation"`
 	Limits    Limits `json:"limits"`
+	Setup     *Setup `json:"setup,omitempty"`
 }
 
-// Resume is written each time a session is opened again; fields as Start's.
+// Resume is written each time a session is opened again; fields as Start's. A copy
+// of a session has its own id from here on.
 type Resume struct {
+	SessionID string `json:"session,omitempty"`
 	Version   string `json:"version"`
 	Model     string `json:"model"`
 	Executor  string `json:"executor"`
 	Isolation string `json:"isolation"`
 	Limits    Limits `json:"limits"`
+	Setup     *Setup `json:"setup,omitempty"`
 }
 
-// Model is a switch of model.
+// Model is a switch of model. ContextWindow and MaxOutput are as those of Limits
+// and Setup, for the new one.
 type Model struct {
-	Model string `json:"model"`
+	Model         string `json:"model"`
+	ContextWindow int    `json:"contextWindow,omitempty"`
+	MaxOutput     int    `json:"maxOutput,omitempty"`
 }
 
 // User is a message of the user, with its notes and attachments.
@@ -79,6 +86,14 @@ type CallInfo struct {
 	Files []string `json:"files,omitempty"`
 	// Todos is the whole list of steps, where the call has set it; an empty one ends it.
 	Todos []core.Todo `json:"todos,omitzero"`
+	// Subagent is what the agent that the call started has used, and those that it
+	// started itself: it takes the place of the ChildSpend records of this call.
+	Subagent *Subagent `json:"subagent,omitempty"`
+}
+
+// Subagent is the report of a call that started an agent.
+type Subagent struct {
+	Models core.ByModel `json:"models"`
 }
 
 // ToolResults is the user message that answers an assistant's calls; behind the
@@ -112,14 +127,37 @@ type Unreported struct {
 	USD    float64 `json:"usd,omitempty"`
 	Reason string  `json:"reason"`
 	Model  string  `json:"model,omitempty"`
+	// Failure is how the request failed; nil where it was answered without usage,
+	// or given up.
+	Failure *Failure `json:"failure,omitempty"`
 
 	PriceUnknown bool `json:"priceUnknown,omitempty"`
 }
 
-// Compaction records that the conversation was made smaller: each of Messages
-// stands from here on where another message stood. Stage is 1 where old results
-// or refused images gave way to notes, which asks no model. Before and After are
-// estimates of the request in tokens.
+// ChildSpend is what one request of a subagent used, written as soon as it is
+// known: a program that is killed before the agent reports still knows it. Call is
+// the call of this journal's own agent that started the agent, or the one above it.
+// Tokens are all that count against a budget.
+type ChildSpend struct {
+	Call   string `json:"call"`
+	Tokens int    `json:"tokens"`
+	core.ModelUsage
+}
+
+// SideUsage is what a request outside the conversation used. Purpose is what it was
+// for: a summary, a title, the prompt of web_fetch.
+type SideUsage struct {
+	Purpose string `json:"purpose"`
+	core.ModelUsage
+}
+
+// Compaction records that the conversation was made smaller. At stage 1, where old
+// results or refused images gave way to notes and no model was asked, each of Messages
+// stands from here on where another message stood. At StageSummary, where a model has
+// summed up what was old, Messages are the whole conversation from here on, so that
+// nothing before this record is needed to go on. Before and After are estimates of
+// the request in tokens. Cost is what the summary cost; the records of its requests
+// count it.
 type Compaction struct {
 	Stage    int       `json:"stage"`
 	Reason   string    `json:"reason"`
@@ -127,7 +165,12 @@ type Compaction struct {
 	After    int       `json:"after"`
 	Messages []Placed  `json:"messages"`
 	Cost     core.Cost `json:"cost"`
+	// State is filled in by the journal at StageSummary.
+	State *State `json:"state,omitempty"`
 }
+
+// StageSummary is the stage of a Compaction whose Messages are the whole conversation.
+const StageSummary = 2
 
 // Placed is a message at its place in the conversation, counted from 0.
 type Placed struct {
@@ -219,6 +262,8 @@ func (*ToolResults) RecordType() string  { return "tool_results" }
 func (*Intent) RecordType() string       { return "intent" }
 func (*Continue) RecordType() string     { return "continue" }
 func (*Unreported) RecordType() string   { return "unreported" }
+func (*ChildSpend) RecordType() string   { return "child_spend" }
+func (*SideUsage) RecordType() string    { return "side_usage" }
 func (*Compaction) RecordType() string   { return "compaction" }
 func (*Thinking) RecordType() string     { return "thinking" }
 func (*Tools) RecordType() string        { return "tools" }
@@ -250,6 +295,10 @@ func newRecord(kind string) Record {
 		return new(Continue)
 	case "unreported":
 		return new(Unreported)
+	case "child_spend":
+		return new(ChildSpend)
+	case "side_usage":
+		return new(SideUsage)
 	case "compaction":
 		return new(Compaction)
 	case "thinking":
@@ -269,6 +318,6 @@ func newRecord(kind string) Record {
 	case "end":
 		return new(End)
 	default:
-		return nil
+		return newUndoRecord(kind)
 	}
 }
