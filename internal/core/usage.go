@@ -91,6 +91,19 @@ type ModelUsage struct {
 	MaxOutput     int `json:"-"`
 }
 
+// Negative is what takes m out of a sum that it was added to. Whether a cost is
+// known stays: what was once unknown in a sum remains so.
+func (m ModelUsage) Negative() ModelUsage {
+	u := m.Usage
+	m.Usage = Usage{
+		Input: -u.Input, Output: -u.Output, CacheRead: -u.CacheRead, CacheWrite: -u.CacheWrite,
+		Thinking: -u.Thinking, Searches: -u.Searches, Unreported: -u.Unreported,
+	}
+	m.Cost.USD, m.UnreportedUSD, m.Requests = -m.Cost.USD, -m.UnreportedUSD, -m.Requests
+	m.ContextWindow, m.MaxOutput = 0, 0
+	return m
+}
+
 // ByModel sums usage up by model, in the order in which they were first used.
 type ByModel []ModelUsage
 

@@ -64,7 +64,7 @@ type History struct {
 // rebuild goes through a journal's records in order.
 func rebuild(id, file string, l *loaded) *History {
 	h := &History{ID: id, LastSeq: l.lastSeq, Notices: l.notices(file)}
-	var totals Totals
+	var totals tally
 	var mends []string
 	for _, r := range l.records {
 		mends = append(mends, h.apply(r)...)

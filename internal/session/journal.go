@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"garuda/internal/core"
 	"garuda/internal/state"
 )
 
@@ -59,7 +57,7 @@ type Journal struct {
 	folder  *state.Folder
 	session *state.Folder // the session's own folder
 	lock    *state.Lock
-	totals  Totals
+	totals  tally
 	buf     bytes.Buffer
 	line    []byte
 	closed  bool
@@ -164,7 +162,7 @@ func (j *Journal) count(rec Record) Record {
 	if !ok {
 		return rec
 	}
-	with, totals := *end, j.totals
+	with, totals := *end, j.totals.Totals
 	with.Totals = &totals
 	return &with
 }
@@ -332,37 +330,4 @@ func (j *Journal) release() error {
 		return nil
 	}
 	return j.lock.Close()
-}
-
-// add counts a record.
-func (t *Totals) add(rec Record) {
-	switch r := rec.(type) {
-	case *Start:
-		t.Model = r.Model
-	case *Resume:
-		t.Model = r.Model
-	case *Model:
-		t.Model = r.Model
-	case *Title:
-		t.Title = r.Title
-	case *User:
-		t.Turns++
-	case *Assistant:
-		first := t.Steps == 0
-		t.Steps++
-		t.Usage = t.Usage.Add(r.Usage)
-		t.Cost = core.Cost{USD: t.Cost.USD + r.Cost.USD, Known: r.Cost.Known && (first || t.Cost.Known)}
-		m := core.ModelUsage{Spec: t.Model, Usage: r.Usage, Cost: r.Cost}
-		if r.UsageReported {
-			m.Requests = 1 // else the record of its unreported tokens counts it
-		}
-		t.Models = t.Models.Add(m)
-	case *Unreported:
-		t.Usage.Unreported += r.Tokens
-		t.UnreportedUSD += r.USD
-		t.Models = t.Models.Add(core.ModelUsage{
-			Spec: cmp.Or(r.Model, t.Model), Usage: core.Usage{Unreported: r.Tokens},
-			Cost: core.Cost{Known: !r.PriceUnknown}, UnreportedUSD: r.USD, Requests: 1,
-		})
-	}
 }

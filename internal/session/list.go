@@ -225,12 +225,12 @@ func scanEnds(sessions *state.Folder, f Info) (*History, Totals, error) {
 }
 
 func sumUp(l *loaded) (*History, Totals) {
-	h, t := &History{}, Totals{}
+	h, t := &History{}, tally{}
 	for _, r := range l.records {
 		h.apply(r)
 		t.add(r.rec)
 	}
-	return h, t
+	return h, t.Totals
 }
 
 // scanLong takes the prompt from the head and the totals from the newest end
@@ -260,11 +260,11 @@ func scanLong(file *os.File, name string, size int64, blobs *state.Folder) (h *H
 		if !isEnd || end.Totals == nil {
 			continue
 		}
-		t = *end.Totals
+		sums := tally{Totals: *end.Totals}
 		for _, r := range l.records[i+1:] {
-			t.add(r.rec)
+			sums.add(r.rec)
 		}
-		return h, t, true, nil
+		return h, sums.Totals, true, nil
 	}
 	return nil, t, false, nil
 }
