@@ -3,6 +3,7 @@ package proc
 import (
 	"context"
 	"os"
+	"slices"
 	"syscall"
 
 	"garuda/internal/sandbox"
@@ -23,6 +24,11 @@ type Launch struct {
 	// Files become its descriptors from 3 on. They are closed here once it has
 	// them, or never will.
 	Files []*os.File
+	// Aside is set where the process is a helper that makes the namespaces of its
+	// Init, which is its only child, and stays beside it: the file becomes its
+	// descriptors 0, 1 and 2, so that it does not hold the command's output open. Those
+	// of the command come after Files. It is not closed here.
+	Aside *os.File
 	// Attributes adds to how it is started: namespaces, their maps. It must leave
 	// the session and the parent-death signal alone. May be nil.
 	Attributes func(*syscall.SysProcAttr)
@@ -87,6 +93,14 @@ func (l *Launch) attributes() *syscall.SysProcAttr {
 		l.Attributes(sys)
 	}
 	return sys
+}
+
+// descriptors are those of the process, from 0 on; own are the command's.
+func (l *Launch) descriptors(own []*os.File) []*os.File {
+	if l.Aside == nil {
+		return slices.Concat(own, l.Files)
+	}
+	return slices.Concat([]*os.File{l.Aside, l.Aside, l.Aside}, l.Files, own)
 }
 
 // over tells who prepared the launch that nothing is left of it.

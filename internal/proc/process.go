@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -163,9 +164,8 @@ func (p *Process) abandon(started <-chan error, why error) error {
 func (p *Process) host(cmd *sandbox.Command, files []*os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	files = append(files, p.launch.Files...)
-	err := p.fork(cmd, files)
-	closeAll(files)
+	err := p.fork(cmd, p.launch.descriptors(files))
+	closeAll(slices.Concat(files, p.launch.Files))
 	if err == nil {
 		err = p.begin()
 	}

@@ -130,10 +130,14 @@ func (s *Supervisor) send(e entry, sig syscall.Signal) {
 // endRest ends what the command left: TERM, and KILL from killAt on. It returns
 // how many processes there were.
 func (p *Process) endRest(killAt time.Time) int {
-	if p.launch.Init != nil {
-		return p.endNamespace(killAt)
+	if p.launch.Init == nil {
+		return p.sup.endAll(p, killAt)
 	}
-	return p.sup.endAll(p, killAt)
+	left := p.endNamespace(killAt)
+	if p.launch.Aside != nil {
+		p.sup.endAll(p, p.sup.clock.Now()) // a helper that was killed ends before its namespace has
+	}
+	return left
 }
 
 // goes waits at most d for the end of the process, which is that of everything
@@ -174,7 +178,9 @@ func (p *Process) below() []entry {
 		return nil
 	}
 	found := descendants(all, func(e entry) bool { return e.pid == p.pid }, func(entry) bool { return false })
-	return slices.DeleteFunc(found, func(e entry) bool { return e.zombie || e.pid == p.pid })
+	return slices.DeleteFunc(found, func(e entry) bool {
+		return e.zombie || e.pid == p.pid || p.launch.Aside != nil && e.parent == p.pid
+	})
 }
 
 // settle gives what is just about to end the moment it needs, so that it is not
