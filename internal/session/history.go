@@ -48,6 +48,8 @@ type History struct {
 	Notes   []Note // that no user message has taken along yet
 	Denials []DenialRecord
 	Grants  []GrantRecord
+	// Back are the turns that can be taken back, and those that were.
+	Back Turns
 	// Outline is what the session was about so far.
 	Outline Outline
 	// LastEnd is how the last turn ended; empty when it was cut off.
@@ -98,6 +100,7 @@ func (h *History) apply(r loadedRecord) (mends []string) {
 			h.Prompt = firstWords(rec.Message)
 		}
 		h.Notes, h.LastEnd, h.Asking, h.Told = nil, "", true, h.Model
+		h.Back.Message(rec.Message)
 		h.message(r.env, rec.Message)
 	case *Assistant:
 		if rec.UsageReported {
@@ -127,6 +130,8 @@ func (h *History) apply(r loadedRecord) (mends []string) {
 		h.Denials = append(h.Denials, *rec)
 	case *End:
 		h.LastEnd, h.Asking = rec.StopReason, false
+	default:
+		h.takeBack(rec)
 	}
 	return nil
 }

@@ -37,6 +37,9 @@ type Pipeline struct {
 	// Intent is called before a call that changes something runs, after it was
 	// granted, and returns when that is on disk. Nil where there is no journal.
 	Intent func(id, name, target string) error
+	// BeforeChange is called after that, and returns when what the call may change is
+	// kept as it is, or cannot be; nil where nothing is kept.
+	BeforeChange func(ctx context.Context, plan *Plan)
 	// Answered is told each person's answer; may be nil.
 	Answered func(req *DecisionRequest, asked, final *Decision, a Answer)
 	// Audit takes a line for every decision and for how each call that ran ended;
@@ -157,6 +160,9 @@ func (p *Pipeline) run(ctx context.Context, prep *Prepared, repeat int, watch Ob
 	}
 	if err := p.recordIntent(prep); err != nil {
 		return prep.outcome(core.Text(failed(prep.Use.Name, err)), true)
+	}
+	if p.BeforeChange != nil && !prep.Plan.ReadOnly && req.Class != ClassSession {
+		p.BeforeChange(ctx, prep.Plan)
 	}
 	if ctx.Err() != nil {
 		return interruptedBefore(prep)
