@@ -9,6 +9,7 @@ const foreignCalls = 0x40000000
 // Calls by their numbers here.
 const (
 	sysSeccomp = 317
+	sysStatx   = 332
 
 	callClone  = 56
 	callClone3 = 435

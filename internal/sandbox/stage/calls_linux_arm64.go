@@ -9,6 +9,7 @@ const foreignCalls = 0x40000000
 // Calls by their numbers here.
 const (
 	sysSeccomp = 277
+	sysStatx   = 291
 
 	callClone  = 220
 	callClone3 = 435

@@ -13,6 +13,11 @@ func (s *stage) network() *failure {
 	if err := raiseLoopback(); err != nil {
 		return because("begin the loopback", err)
 	}
+	return s.handOut()
+}
+
+// handOut opens the listeners and hands them out.
+func (s *stage) handOut() *failure {
 	if len(s.policy.Listeners) == 0 {
 		return nil
 	}

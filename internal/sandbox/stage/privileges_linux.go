@@ -27,6 +27,11 @@ func dropPrivileges() *failure {
 			return because("empty the bounding set", err)
 		}
 	}
+	return dropSets()
+}
+
+// dropSets empties the sets of capabilities but for the bounding one.
+func dropSets() *failure {
 	if err := prctl(prCapAmbient, ambientClearAll, 0); err != nil {
 		return because("empty the ambient set", err)
 	}
@@ -62,6 +67,11 @@ func verify() *failure {
 			return &failure{what: "the bounding set is not empty"}
 		}
 	}
+	return verifyClosed()
+}
+
+// verifyClosed looks whether the ways back are closed.
+func verifyClosed() *failure {
 	if value(prGetNoNewPrivs, 0) != 1 {
 		return &failure{what: "new privileges are not forbidden"}
 	}

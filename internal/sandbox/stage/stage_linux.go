@@ -15,7 +15,11 @@ func init() {
 func summoned() bool { return syscall.Getpid() == 1 && startedAs(Program) }
 
 // startedAs reports whether this process was started under a name, without arguments.
-func startedAs(name string) bool {
+func startedAs(name string) bool { return startedWith(name + "\x00") }
+
+// startedWith reports whether these are the arguments of this process, each with a NUL
+// behind it.
+func startedWith(arguments string) bool {
 	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return false
@@ -23,7 +27,7 @@ func startedAs(name string) bool {
 	var b [64]byte
 	n, err := syscall.Read(fd, b[:])
 	_ = syscall.Close(fd) // it was only read
-	return err == nil && string(b[:n]) == name+"\x00"
+	return err == nil && string(b[:n]) == arguments
 }
 
 // failure is the end of a stage before the command runs.
