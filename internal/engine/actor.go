@@ -36,6 +36,8 @@ type actor struct {
 	budget  turn.Budget
 	// thinking is how much the model thinks from the next turn on.
 	thinking llm.ThinkingLevel
+	// back are the turns that can be taken back.
+	back session.Turns
 	// notes go with the next message or step; see Session.notes.
 	notes *pending
 	// restful is true when the last turn came to its end by itself.
@@ -80,6 +82,7 @@ func newActor(s *Session) *actor {
 func (a *actor) restore(h *session.History) {
 	a.s.outline.begin(&h.Outline)
 	unseen := a.conv.replace(h.Messages)
+	a.back = h.Back
 	info := a.s.cfg.Model.Info()
 	a.fresh = h.Model != info.Spec && len(h.Messages) > 0
 	a.sayUnseen(unseen)
@@ -144,6 +147,9 @@ func (a *actor) wirePipeline(p *tool.Pipeline) {
 		a.journal.append(&session.Intent{ID: id, Name: name, Target: target})
 		a.journal.flush()
 		return nil
+	}
+	if a.s.cfg.Snapshots != nil {
+		p.BeforeChange = a.awaitTree
 	}
 	p.Answered = func(req *tool.DecisionRequest, _, final *tool.Decision, answer tool.Answer) {
 		a.journal.append(&session.GrantRecord{

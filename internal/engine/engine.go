@@ -73,6 +73,9 @@ type Config struct {
 	OpenJournal func() (Journal, error)
 	// History is what a resumed session begins with; nil for a new one.
 	History *session.History
+	// Snapshots keep the work tree before each turn; nil keeps none, and then no turn
+	// can be taken back.
+	Snapshots Snapshots
 	// CanAsk says whether a surface will answer questions.
 	CanAsk bool
 	// Wakes lets a note of a tool begin a turn while nothing runs: a chat is open,

@@ -97,8 +97,10 @@ func (t *turnRun) begin() {
 	m.Blocks = append(m.Blocks, t.a.notes.take()...)
 	t.a.toldModel = t.cfg.Model.Info().Spec
 	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
+	t.keepTree()
 	t.a.journal.append(&session.User{Message: m})
 	t.a.journal.flush()
+	t.a.back.Message(m)
 	unseen := t.a.conv.append(m)
 	t.publish(TurnStarted{Message: m})
 	t.a.sayUnseen(unseen)
