@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"errors"
 	"time"
 
 	"garuda/internal/core"
@@ -19,7 +20,13 @@ type ClientConfig struct {
 	// Quirks of this provider and model; the zero value is the plain protocol.
 	Quirks Quirks
 	Clock  core.Clock
+	// Unsent, when set, is told the hash of each request in place of a server, to
+	// which nothing is ever sent; Stream's error is then ErrUnsent.
+	Unsent func(requestHash string)
 }
+
+// ErrUnsent is the error of a client that only says what it would have sent.
+var ErrUnsent = errors.New("the request was made and not sent")
 
 // TimeLimits bound one attempt. Zero fields mean the defaults of page 01:
 // connect 10 s; first byte 2 minutes (20 for local and thinking models); idle 2

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"encoding/json"
-
 	"garuda/internal/core"
 )
 
@@ -17,8 +15,8 @@ type Setup struct {
 	// those that could be loaded.
 	Tools    []string `json:"tools,omitempty"`
 	Deferred []string `json:"deferred,omitempty"`
-	// Answer is the schema of the answer that the user asked for; nil for none.
-	Answer json.RawMessage `json:"answer,omitempty"`
+	// Answer is the schema, as JSON, of the answer that the user asked for; empty for none.
+	Answer string `json:"answer,omitempty"`
 	// Thinking is how much the model thinks: a level, or empty for its own default.
 	Thinking string `json:"thinking,omitempty"`
 	// DropThinking is true where thinking of earlier turns is not sent again.

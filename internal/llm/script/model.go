@@ -152,17 +152,12 @@ func (m *Model) say(ctx context.Context, n int, step *Step, emit func(llm.Event)
 }
 
 func (m *Model) response(n int, step *Step, req *llm.Request, msg *core.Message) (*llm.Response, error) {
-	sent, err := json.Marshal(struct {
-		System   string
-		Tools    []llm.ToolSpec
-		Messages []*core.Message
-	}{req.System, req.Tools, req.Messages})
+	hash, size, err := Hash(req)
 	if err != nil {
-		return nil, fmt.Errorf("encode the request: %w", err)
+		return nil, err
 	}
-	sum := sha256.Sum256(sent)
 	r := &llm.Response{ID: fmt.Sprintf("script_%d", n+1), Model: m.info.ID, Message: msg, Stop: step.Stop,
-		RequestHash: hex.EncodeToString(sum[:]), RequestBytes: len(sent)}
+		RequestHash: hash, RequestBytes: size}
 	if r.Stop == "" {
 		r.Stop = core.StopEndTurn
 		if len(step.Calls) > 0 {
@@ -174,6 +169,21 @@ func (m *Model) response(n int, step *Step, req *llm.Request, msg *core.Message)
 		r.Usage, r.UsageReported = *step.Usage, true
 	}
 	return r, nil
+}
+
+// Hash is the hex SHA-256 of a request as a scripted model takes it, and its size in
+// bytes.
+func Hash(req *llm.Request) (hash string, size int, err error) {
+	sent, err := json.Marshal(struct {
+		System   string
+		Tools    []llm.ToolSpec
+		Messages []*core.Message
+	}{req.System, req.Tools, req.Messages})
+	if err != nil {
+		return "", 0, fmt.Errorf("encode the request: %w", err)
+	}
+	sum := sha256.Sum256(sent)
+	return hex.EncodeToString(sum[:]), len(sent), nil
 }
 
 // left is the error of a run that left the scenario.

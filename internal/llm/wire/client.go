@@ -47,6 +47,7 @@ type Client struct {
 	http    *http.Client
 	idle    *http.Transport // whose waiting connections can be closed
 	secrets []string
+	unsent  func(hash string)
 }
 
 // New checks the configuration and makes a client; nothing is dialled yet.
@@ -63,7 +64,7 @@ func New(cfg llm.ClientConfig, auth Auth) (*Client, error) {
 	}
 	c := &Client{
 		info: cfg.Info, base: base, key: cfg.Key, header: http.Header{},
-		limits: withDefaults(cfg.Limits, cfg.Info), clock: cfg.Clock,
+		limits: withDefaults(cfg.Limits, cfg.Info), clock: cfg.Clock, unsent: cfg.Unsent,
 	}
 	if c.clock == nil {
 		c.clock = core.SystemClock
@@ -159,6 +160,12 @@ func (c *Client) Get(ctx context.Context, path string) (*Reply, error) {
 }
 
 func (c *Client) send(ctx context.Context, method, path string, body *Body) (*Reply, error) {
+	if c.unsent != nil {
+		if body != nil {
+			c.unsent(body.Hash())
+		}
+		return nil, llm.ErrUnsent
+	}
 	target := c.base.JoinPath(path)
 	inner, cancel := context.WithCancelCause(ctx)
 	r := &Reply{client: c, parent: ctx, ctx: inner, cancel: cancel, url: withoutQuery(target)}
