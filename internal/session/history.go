@@ -149,6 +149,10 @@ func (h *History) message(env envelope, m *core.Message) {
 // compact puts the messages of a compaction in place of those they stand for. One
 // whose place is lost, in a damaged journal, is left out and said.
 func (h *History) compact(env envelope, c *Compaction) (mends []string) {
+	if c.Stage >= StageSummary {
+		h.summarised(env, c)
+		return nil
+	}
 	// The places were counted in a conversation that could be sent.
 	fixed, mends := core.Validate(h.Messages)
 	h.Messages = slices.Clone(fixed)
@@ -167,6 +171,15 @@ func (h *History) compact(env envelope, c *Compaction) (mends []string) {
 		h.Messages = append(h.Messages[:first:first], unbound(h.Messages[first:], true)...)
 	}
 	return mends
+}
+
+// summarised begins anew with what a summary left of the conversation: what was
+// redacted before it is no part of that any more.
+func (h *History) summarised(env envelope, c *Compaction) {
+	h.Messages, h.Redacted = nil, false
+	for _, p := range c.Messages {
+		h.message(env, p.Message)
+	}
 }
 
 // placeOf finds the message that p stands for: the one that answers the same

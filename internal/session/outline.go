@@ -12,6 +12,8 @@ const (
 	// maxAnswers and maxFiles of how many turns and files.
 	maxGoal, maxAnswer   = 600, 200
 	maxAnswers, maxFiles = 20, 500
+	// maxDenials is how many of the newest denials an Outline keeps.
+	maxDenials = 50
 )
 
 // Outline is what the records of a session say of its work, without the
@@ -28,6 +30,9 @@ type Outline struct {
 	Unfinished bool
 	// Files are what calls changed, in the order of the last change.
 	Files []FileChanges
+
+	// Denials are the newest calls that were refused, the newest last.
+	Denials []DenialRecord
 
 	// Answer is the same of the turn that is not finished.
 	Answer string
@@ -58,6 +63,9 @@ func (o *Outline) Add(rec Record) {
 		for i := range r.Calls {
 			o.call(&r.Calls[i])
 		}
+	case *DenialRecord:
+		o.Denials = append(slices.Clip(o.Denials), *r)
+		o.Denials = o.Denials[max(len(o.Denials)-maxDenials, 0):]
 	case *End:
 		if r.StopReason != core.EndDone {
 			return
