@@ -78,6 +78,10 @@ type Config struct {
 	Snapshots Snapshots
 	// CanAsk says whether a surface will answer questions.
 	CanAsk bool
+	// RecordedNotes, for a replay, gives the notes that stood at each place where the
+	// session takes up what waits: with a message, and behind results. Notes of its
+	// own are then left out. Nil everywhere else.
+	RecordedNotes func() []core.Block
 	// Wakes lets a note of a tool begin a turn while nothing runs: a chat is open,
 	// and its person sees that.
 	Wakes bool
@@ -146,6 +150,7 @@ func New(cfg Config) *Session {
 		cfg: cfg, log: newEventLog(), tools: newToolList(cfg.Tools, cfg.Deferred),
 		mailbox: make(chan func(*actor)), done: make(chan struct{}), firstModel: cfg.Model.Info(),
 	}
+	s.notes.recorded = cfg.RecordedNotes
 	a := newActor(s)
 	go a.loop()
 	return s

@@ -31,6 +31,8 @@ type pending struct {
 	// arrival what it was.
 	arrived chan struct{}
 	news    string
+	// recorded gives, in a replay, what take gives.
+	recorded func() []core.Block
 }
 
 type waitingNote struct {
@@ -86,6 +88,10 @@ func (p *pending) drop(kind string) {
 func (p *pending) take() []core.Block {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.recorded != nil {
+		p.notes, p.lost = nil, 0
+		return p.recorded()
+	}
 	p.freshen()
 	var out []core.Block
 	for _, n := range p.notes {

@@ -212,7 +212,10 @@ func (j *Journal) lockIn(sessions *state.Folder) (err error) {
 // too large, is refused and leaves the file as it is.
 func (j *Journal) write(n numbered) error {
 	rec, redacted := j.store.redaction.record(n.rec)
-	rec, err := putBlobs(rec, j.session)
+	rec, err := keepPrompt(rec, j.session)
+	if err == nil {
+		rec, err = putBlobs(rec, j.session)
+	}
 	if err != nil {
 		return j.fail(err)
 	}
