@@ -149,6 +149,12 @@ type ChildSpend struct {
 type SideUsage struct {
 	Purpose string `json:"purpose"`
 	core.ModelUsage
+	// Text is what the model answered and Stop why it stopped there; Failure is how
+	// the request failed instead, and RequestHash as that of an Assistant.
+	Text        string          `json:"text,omitempty"`
+	Stop        core.StopReason `json:"stop,omitempty"`
+	Failure     *Failure        `json:"failure,omitempty"`
+	RequestHash string          `json:"requestHash,omitempty"`
 }
 
 // Compaction records that the conversation was made smaller. At stage 1, where old
