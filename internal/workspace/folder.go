@@ -45,6 +45,8 @@ type folder interface {
 	// symlink makes a link that leads to target, as that is written.
 	symlink(target, name string) error
 	remove(name string) error
+	// chmod sets the permission bits of the file or folder that was described so.
+	chmod(name string, was Info, mode fs.FileMode) error
 	// rmdir removes an empty folder.
 	rmdir(name string) error
 	// sync makes the folder's entries durable, where the system can.

@@ -1,7 +1,9 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -285,6 +287,32 @@ func (f *fdFolder) symlink(target, name string) error {
 
 func (f *fdFolder) remove(name string) error {
 	return atError("remove", name, unix.Unlinkat(f.fd, name, 0))
+}
+
+func (f *fdFolder) chmod(name string, was Info, mode fs.FileMode) error {
+	place, now, err := f.look(name)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(place)
+	if !now.sameFile(was) || now.Kind != was.Kind {
+		return errSwapped
+	}
+	// By way of /proc a file that may not be read can be changed too.
+	err = unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", place), uint32(mode.Perm()))
+	if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) {
+		return atError("chmod", name, err)
+	}
+	opened, err := f.openat2(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(opened)
+	var st unix.Stat_t
+	if err := unix.Fstat(opened, &st); err != nil || !infoFromStat(&st).sameFile(was) {
+		return cmp.Or(err, errSwapped)
+	}
+	return atError("chmod", name, unix.Fchmod(opened, uint32(mode.Perm())))
 }
 
 func (f *fdFolder) rmdir(name string) error {

@@ -192,6 +192,25 @@ func (f *rootFolder) move(string, folder, string) error         { return errCopy
 func (f *rootFolder) link(from, to string) error                { return f.r.Link(from, to) }
 func (f *rootFolder) symlink(target, name string) error         { return f.r.Symlink(target, name) }
 func (f *rootFolder) remove(name string) error                  { return f.r.Remove(name) }
+func (f *rootFolder) chmod(name string, was Info, mode fs.FileMode) error {
+	before, err := f.r.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if now := infoFrom(before); !now.sameFile(was) || now.Kind != was.Kind {
+		return errSwapped
+	}
+	opened, err := f.r.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return err
+	}
+	defer opened.Close()
+	if after, err := opened.Stat(); err != nil || !os.SameFile(before, after) {
+		return cmp.Or(err, errSwapped)
+	}
+	return opened.Chmod(mode.Perm())
+}
+
 func (f *rootFolder) rmdir(name string) error {
 	if info, err := f.lstat(name); err != nil || info.Kind != KindFolder {
 		return cmp.Or(err, error(&kindError{info.Kind}))

@@ -70,7 +70,7 @@ func (w *Workspace) sweep(p Path, dir folder) {
 			continue
 		}
 		info, err := dir.lstat(e.name)
-		if err == nil && info.Kind == KindFile && time.Since(info.ModTime) > staleAfter {
+		if err == nil && (info.Kind == KindFile || info.Kind == KindLink) && time.Since(info.ModTime) > staleAfter {
 			_ = dir.remove(e.name)
 		}
 	}

@@ -17,6 +17,10 @@ type WalkOptions struct {
 	IncludeIgnored bool
 	// NodeModules visits folders of that name although they are left out unasked.
 	NodeModules bool
+	// LeftOut is told of each entry that is ignored and each folder that could not be
+	// listed, by its path from the root or added folder, with slashes; from several
+	// goroutines at once. May be nil.
+	LeftOut func(rel string, kind Kind)
 	// Depth is how many folders deep to go: 1 visits only the folder's own
 	// entries. 0 means no limit.
 	Depth int
@@ -330,6 +334,9 @@ func (wk *walk) prune(task *walkTask, entries []dirEntry) []dirEntry {
 			if isDir && e.name == nodeModules {
 				modules++
 			}
+			if wk.opt.LeftOut != nil {
+				wk.opt.LeftOut(rel, e.kind)
+			}
 			continue
 		}
 		kept = append(kept, e)
@@ -346,6 +353,9 @@ func (wk *walk) prune(task *walkTask, entries []dirEntry) []dirEntry {
 func (wk *walk) unreadable(dir string, err error) {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errLink) {
 		return // removed or exchanged while the walk went on
+	}
+	if wk.opt.LeftOut != nil {
+		wk.opt.LeftOut(dir, KindFolder)
 	}
 	const shown = 20
 	wk.mu.Lock()
