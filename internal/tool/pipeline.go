@@ -15,7 +15,8 @@ import (
 	"garuda/internal/core"
 )
 
-// resultLimit is how many characters one call may add to a conversation.
+// resultLimit is how many characters one call may add to a conversation, where its
+// tool does not say.
 const resultLimit = 100_000
 
 // ErrInterrupted is the cause of a call's context when a person stopped that
@@ -276,12 +277,12 @@ func (p *Prepared) finished(ctx context.Context, output *Output, err error) *Cal
 	isError := err != nil
 	switch {
 	case output != nil:
-		content = outputContent(output)
+		content = outputContent(output, p.resultCap())
 		isError = isError || output.IsError
 	case interrupted:
 		content = append(content, core.Text("Error: "+p.Use.Name+" failed: interrupted, effects unknown."))
 	default:
-		content = append(content, core.Text(cutMiddle(failed(p.Use.Name, err), resultLimit)))
+		content = append(content, core.Text(cutMiddle(failed(p.Use.Name, err), p.resultCap())))
 	}
 	out := p.outcome(content[0], isError)
 	out.Result.Content = content
@@ -293,8 +294,8 @@ func (p *Prepared) finished(ctx context.Context, output *Output, err error) *Cal
 const noOutput = "(no output)"
 
 // outputContent is what the model sees of an output, and never nothing.
-func outputContent(o *Output) []core.Block {
-	text := cutMiddle(o.Text, resultLimit)
+func outputContent(o *Output, limit int) []core.Block {
+	text := cutMiddle(o.Text, limit)
 	if strings.TrimSpace(text) == "" {
 		if len(o.Blocks) > 0 {
 			return slices.Clone(o.Blocks)
@@ -307,7 +308,7 @@ func outputContent(o *Output) []core.Block {
 // outcome is how the call ended, with content cut to what one call may add: a
 // refusal repeats what the model gave, which may be of any length.
 func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
-	content.Text = cutMiddle(content.Text, resultLimit)
+	content.Text = cutMiddle(content.Text, p.resultCap())
 	out := &CallResult{
 		ID: p.Use.ID, Name: p.Use.Name,
 		Result: core.ToolResult(p.Use.ID, isError, content),
@@ -317,6 +318,24 @@ func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
 	}
 	return out
 }
+
+// ResultCap is how many characters a call of this tool may add to a conversation at
+// most, what the middle's mark takes aside; images and documents do not count.
+func (p *Pipeline) ResultCap(name string) int {
+	if t, ok := p.Registry.Lookup(name); ok {
+		return t.Spec().resultCap()
+	}
+	return resultLimit
+}
+
+func (p *Prepared) resultCap() int {
+	if p.tool == nil {
+		return resultLimit
+	}
+	return p.tool.Spec().resultCap()
+}
+
+func (s *Spec) resultCap() int { return cmp.Or(s.MaxResult, resultLimit) }
 
 func interruptedBefore(prep *Prepared) *CallResult {
 	out := prep.outcome(core.Text("Error: "+prep.Use.Name+" failed: interrupted before it ran; it changed nothing."), true)

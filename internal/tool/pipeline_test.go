@@ -182,6 +182,24 @@ func TestLongResultsLoseTheirMiddle(t *testing.T) {
 	}
 }
 
+// A tool may say that its results are shorter, whatever it gives back.
+func TestAToolsOwnResultCap(t *testing.T) {
+	for name, r := range map[string]func(context.Context, *Call) (*Output, error){
+		"output": ok(strings.Repeat("ä", 2_000)),
+		"error":  func(context.Context, *Call) (*Output, error) { return nil, errors.New(strings.Repeat("ä", 2_000)) },
+	} {
+		short := stub("short", Plan{}, r)
+		short.spec.MaxResult = 900
+		p := pipeline(t, allow(), short)
+		if n := len([]rune(call(p, "short", `{}`).Result.ResultText())); n < 900 || n > 900+200 {
+			t.Errorf("%s: %d characters", name, n)
+		}
+		if p.ResultCap("short") != 900 || p.ResultCap("none") != resultLimit {
+			t.Errorf("caps %d and %d", p.ResultCap("short"), p.ResultCap("none"))
+		}
+	}
+}
+
 func TestRegistryRefusesTwins(t *testing.T) {
 	if _, err := NewRegistry(stub("a", Plan{}, nil), stub("a", Plan{}, nil)); err == nil {
 		t.Error("two tools of one name were taken")

@@ -37,6 +37,10 @@ type Spec struct {
 	// Exact inputs are checked against the schema and otherwise left as they came:
 	// no other names, no conversions, no complaint about a field that it allows.
 	Exact bool
+	// MaxResult is how many characters a result may have, of which what is over loses
+	// its middle; 0 means 100,000. A session with a token budget keeps room for that
+	// much before the call runs, so a tool that starts agents says how little it needs.
+	MaxResult int
 }
 
 // Bytes is what the tool costs in each request, JSON around it aside.

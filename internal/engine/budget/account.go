@@ -178,16 +178,27 @@ type Reservation struct {
 
 // Reserve admits the agent's own next request, for which what it keeps is there. The
 // error is an *ExceededError, or ErrClosed.
-func (a *Account) Reserve(r Request) (*Reservation, error) {
+func (a *Account) Reserve(r Request) (*Reservation, error) { return a.reserveOwn(r, false) }
+
+// ReservePart admits a request that the agent makes before its next one, for a summary:
+// it is taken out of what the agent keeps, and the rest is kept on.
+func (a *Account) ReservePart(r Request) (*Reservation, error) { return a.reserveOwn(r, true) }
+
+func (a *Account) reserveOwn(r Request, keepRest bool) (*Reservation, error) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	floor := a.floor
 	a.drop()
 	out, err := a.reserve(r)
-	if err != nil {
-		a.floor = floor
-		_ = a.keep() // what is kept above may have come first meanwhile
+	switch {
+	case err == nil && !keepRest:
+		return out, nil
+	case err == nil:
+		rest := floor.minus(r.sum())
+		floor = sum{max(rest.tokens, 0), max(rest.nanos, 0)}
 	}
+	a.floor = floor
+	_ = a.keep() // what is kept above may have come first meanwhile
 	return out, err
 }
 

@@ -108,6 +108,14 @@ func (f *forest) reserve(*rapid.T) {
 	}
 }
 
+// part takes a request out of what the agent keeps; the rest stays kept.
+func (f *forest) part(*rapid.T) {
+	n, tokens := f.any("agent"), rapid.IntRange(1, 600).Draw(f.t, "tokens")
+	if r, err := n.ReservePart(request(tokens)); err == nil {
+		n.open, n.floor = append(n.open, r), max(n.floor-tokens, 0)
+	}
+}
+
 func (f *forest) beside(*rapid.T) {
 	n := f.any("agent")
 	if r, err := n.ReserveBeside(request(rapid.IntRange(1, 600).Draw(f.t, "tokens"))); err == nil {
@@ -207,7 +215,7 @@ func TestNeverOverTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newForest(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"reserve": f.reserve, "reserve again": f.reserve, "beside": f.beside, "keep": f.keep,
+			"reserve": f.reserve, "reserve again": f.reserve, "beside": f.beside, "part": f.part, "keep": f.keep,
 			"settle": f.settle, "settle again": f.settle, "end": f.end, "": f.check,
 		})
 	})
