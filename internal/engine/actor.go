@@ -45,6 +45,8 @@ type actor struct {
 	// room is the output limit for which a window of which the server told has
 	// room; 0 where none was too small.
 	room int
+	// space is how the conversation fills the model's window.
+	space space
 	// warnedOfCut is true once it was said that a request is larger than the window
 	// of a server on this machine.
 	warnedOfCut bool
@@ -293,9 +295,9 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 		return nil // the same, opened again
 	}
 	a.conv.estimator, a.conv.blind, a.room = turn.Estimator{}, isBlind(info), 0
-	a.warnedOfCut = false
+	a.warnedOfCut, a.space = false, space{}
 	unseen := a.conv.replace(session.ForAnotherModel(a.conv.messages))
-	a.journal.append(&session.Model{Model: info.Spec})
+	a.journal.append(&session.Model{Model: info.Spec, ContextWindow: info.ContextWindow, MaxOutput: maxOutput})
 	a.noteModel(info.Spec)
 	a.fresh = len(a.conv.messages) > 0
 	a.sayFresh(unseen)
@@ -311,7 +313,7 @@ func (a *actor) sayFresh(unseen int) {
 	whole, _ := a.conv.estimate()
 	text := fmt.Sprintf("%s has nothing of this conversation in its cache: the next request sends all of it (about %d tokens)", info.Spec, whole)
 	if limit := a.inputLimit(0, a.outputLimit()); limit > 0 && whole > limit {
-		text += fmt.Sprintf("; that is more than fits its window of %d tokens, so old tool results will be cut short", info.ContextWindow)
+		text += fmt.Sprintf("; that is more than fits its window of %d tokens, so what is old will be cut short or summed up", info.ContextWindow)
 	}
 	a.s.log.publish(Notice{Text: text})
 	a.sayUnseen(unseen)

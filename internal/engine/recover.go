@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 
 	"garuda/internal/core"
@@ -29,7 +30,7 @@ func recoverable(e *llm.Error) bool {
 }
 
 // shrink makes a refused conversation smaller, and reports whether it could.
-func (t *turnRun) shrink(e *llm.Error) bool {
+func (t *turnRun) shrink(ctx context.Context, e *llm.Error) bool {
 	if e.Image {
 		path := ""
 		if t.cfg.Model.Info().Format == "anthropic" {
@@ -43,6 +44,7 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 	case e.Kind == llm.ErrTooLarge:
 		why, measure, need = "the request is larger than the server takes", compact.Wire, t.bodyShare()
 	case e.Window > 0:
+		t.a.space.window = e.Window
 		why += fmt.Sprintf(" of %d tokens", e.Window)
 	}
 	c := compact.Shrink(t.a.conv.messages, measure, need, t.showsAgain)
@@ -50,7 +52,15 @@ func (t *turnRun) shrink(e *llm.Error) bool {
 	if e.Hint != "" {
 		said += "; " + e.Hint // a local server's window can often be made larger
 	}
-	return t.compacted(c, string(e.Kind), said)
+	smaller := t.compacted(c, string(e.Kind), said)
+	if c.Saved >= need || compact.Kept(c.Messages) == 0 {
+		return smaller
+	}
+	if err := t.sumUp(ctx, string(e.Kind), ""); err != nil {
+		t.publish(Notice{Text: "the conversation could not be summed up: " + err.Error()})
+		return smaller
+	}
+	return true
 }
 
 // lowerOutput asks for a shorter answer where a window that the server tells of is
@@ -197,16 +207,12 @@ func (t *turnRun) compacted(c *compact.Change, reason, said string) bool {
 	}
 	before, _ := t.a.conv.estimate()
 	t.a.conv.replace(c.Messages)
-	t.a.warnedOfCut = false
 	after, _ := t.a.conv.estimate()
 	t.a.journal.append(&session.Compaction{
 		Stage: stageResults, Reason: reason, Before: before, After: after, Messages: c.Placed, Cost: core.Cost{Known: true},
 	})
 	t.a.journal.flush()
-	if p := t.cfg.Pipeline; p != nil && p.Env.Tracker != nil {
-		p.Env.Tracker.ClearShown() // what is asked for again is not in the conversation any more
-	}
-	t.repeats = turn.Repeats{} // and it may be asked for again
+	t.begunAnew()
 	t.publish(Notice{Text: said})
 	t.publish(Compacted{Stage: stageResults, Reason: reason, Before: before, After: after, Changed: c.Blocks})
 	return true

@@ -301,7 +301,7 @@ func TestSmallerModel(t *testing.T) {
 		}
 	}
 	b.turn("and next")
-	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so old tool results", "now fits the model's window with 1 old tool result cut short"} {
+	for _, want := range []string{"nothing of this conversation in its cache", "window of 20000 tokens, so what is old will be cut short", "is about to fill the model's window; going on with 2 old tool results cut short"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said in\n%s", want, said)
 		}

@@ -17,6 +17,7 @@ import (
 func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 	t.validate()
 	t.leaveUnfit()
+	t.compactIfDue(ctx)
 	t.fit()
 	t.warnOfCut()
 	sent, failed, smaller := false, 0, false
@@ -46,7 +47,7 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 			continue
 		}
 		if recoverable(e) {
-			if smaller || !t.shrink(e) {
+			if smaller || !t.shrink(ctx, e) {
 				return nil, hopeless(e, smaller)
 			}
 			smaller = true
@@ -158,7 +159,7 @@ func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
 		if err != nil {
 			reason = err.Error()
 		}
-		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec, PriceUnknown: !info.Price.Known})
+		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec, Failure: failureOf(err), PriceUnknown: !info.Price.Known})
 	}
 	t.result.book(booked)
 	t.a.budget.Settle(r, reported, booked.Usage, booked.Cost)

@@ -1,10 +1,12 @@
-// Package compact makes a conversation smaller without asking a model: old tool
-// results give way to their beginning and a word on where to read them again,
-// images to a note.
+// Package compact makes a conversation smaller. Old tool results give way to their
+// beginning and a word on where to read them again, images to a note; where that is
+// not enough, a summary takes the place of all that is old: this package says what is
+// old, what a model is to be asked for it, and what then begins the conversation.
 //
-// Its functions are pure. They never change a message, but put another one in its
-// place; every message that need not change keeps its address, and with it its
-// encoding. They never touch the words of a person or a model.
+// Its functions are pure: it asks no model itself. They never change a message, but
+// put another one in its place; every message that need not change keeps its address,
+// and with it its encoding. No step of the newest four and no newest message of a
+// person ever gives way to a summary.
 package compact
 
 import (

@@ -44,14 +44,28 @@ func Shrink(msgs []*core.Message, measure Measure, bytes int, readAgain func(too
 			if c.Saved >= bytes {
 				return c
 			}
-			short := shortened(&r.use, &c.Messages[r.at].Blocks[r.block], readAgain)
-			if measure.block(&short) < r.size {
-				c.put(r.at, r.block, short)
-			}
+			c.shorten(&r, readAgain)
 		}
 	}
 	c.attachments(bytes)
 	return c
+}
+
+// Old cuts every long tool result before the newest four steps short.
+func Old(msgs []*core.Message, measure Measure, readAgain func(tool string) bool) *Change {
+	c := begin(msgs, measure)
+	for _, r := range c.tiers()[0] {
+		c.shorten(&r, readAgain)
+	}
+	return c
+}
+
+// shorten cuts one result, where that makes it smaller.
+func (c *Change) shorten(r *candidate, readAgain func(tool string) bool) {
+	short := shortened(&r.use, &c.Messages[r.at].Blocks[r.block], readAgain)
+	if c.measure.block(&short) < r.size {
+		c.put(r.at, r.block, short)
+	}
 }
 
 // attachments lets the pictures that came with a person's words give way, but not
