@@ -33,31 +33,43 @@ type Hasher interface {
 // Model plays recorded attempts. One call at a time.
 type Model struct {
 	info     *llm.Info
-	attempts []Attempt
 	hasher   Hasher
+	attempts []Attempt
 	next     int
+	counts   Counts
+}
+
+// Counts are how the requests of one Play compare.
+type Counts struct {
 	// Same counts the requests that were as recorded, Unknown those that cannot be
 	// compared.
 	Same, Unknown int
 	// Differ are the attempts, counted from 0, whose requests were others.
 	Differ []int
-	// HashErr is why requests cannot be compared; nil where they can.
+	// Left is how many attempts were not asked for.
+	Left int
+	// HashErr is why a request could not be made again; nil where all could.
 	HashErr error
 }
 
 var _ llm.Model = (*Model)(nil)
 
-// New makes a model that answers as recorded. hasher may be nil: then no request is
+// New makes a model of this description. hasher may be nil: then no request is
 // compared.
-func New(info *llm.Info, hasher Hasher, attempts []Attempt) *Model {
-	return &Model{info: info, hasher: hasher, attempts: attempts}
-}
+func New(info *llm.Info, hasher Hasher) *Model { return &Model{info: info, hasher: hasher} }
 
 // Info describes the model.
 func (m *Model) Info() *llm.Info { return m.info }
 
-// Played is how many attempts were played.
-func (m *Model) Played() int { return m.next }
+// Play makes these attempts the next ones, in place of those that are left.
+func (m *Model) Play(attempts []Attempt) { m.attempts, m.next, m.counts = attempts, 0, Counts{} }
+
+// Counts says how the requests since Play compare.
+func (m *Model) Counts() Counts {
+	c := m.counts
+	c.Left = len(m.attempts) - m.next
+	return c
+}
 
 // Stream gives the next answer, or fails as the next attempt did.
 func (m *Model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Event)) (*llm.Response, error) {
@@ -83,17 +95,17 @@ func (m *Model) Stream(ctx context.Context, req *llm.Request, emit func(llm.Even
 
 func (m *Model) compare(ctx context.Context, req *llm.Request, want string) {
 	if m.hasher == nil || want == "" {
-		m.Unknown++
+		m.counts.Unknown++
 		return
 	}
 	got, err := m.hasher.Hashes(ctx, req)
 	switch {
 	case err != nil:
-		m.HashErr = err
-		m.Unknown++
+		m.counts.HashErr = err
+		m.counts.Unknown++
 	case slices.Contains(got, want):
-		m.Same++
+		m.counts.Same++
 	default:
-		m.Differ = append(m.Differ, m.next)
+		m.counts.Differ = append(m.counts.Differ, m.next)
 	}
 }
