@@ -26,6 +26,7 @@ type Executor struct {
 	opt    Options
 	bash   string
 	places *places
+	maker  Maker // nil where Garuda makes the namespaces itself
 	// slots bounds how many sandboxes are being made at once: the kernel makes
 	// namespaces one after the other, and each start has a limit of time.
 	slots chan struct{}
@@ -35,7 +36,9 @@ var _ sandbox.Executor = (*Executor)(nil)
 
 // New makes an executor for one session. What a killed Garuda left in a project to
 // be locked is removed. Whether commands can run in it at all, Probe says.
-func New(opt Options) (*Executor, error) {
+func New(opt Options) (*Executor, error) { return newExecutor("linux", opt, nil) }
+
+func newExecutor(name string, opt Options, maker Maker) (*Executor, error) {
 	if opt.Report == nil {
 		opt.Report = func(error) {}
 	}
@@ -44,10 +47,10 @@ func New(opt Options) (*Executor, error) {
 		opt.Report(fmt.Errorf("remove what a killed Garuda left to be locked: %w", err))
 	}
 	e := &Executor{
-		opt: opt, bash: host.FindBash(opt.Path, opt.Root), places: places,
+		opt: opt, bash: host.FindBash(opt.Path, opt.Root), places: places, maker: maker,
 		slots: make(chan struct{}, 2*runtime.NumCPU()),
 	}
-	e.Executor = wrapped.New("linux", opt.Supervisor, e.launch)
+	e.Executor = wrapped.New(name, opt.Supervisor, e.launch)
 	return e, nil
 }
 
@@ -61,7 +64,11 @@ func (e *Executor) Bash() (string, error) {
 
 // Shutdown ends everything that was started here and waits for it.
 func (e *Executor) Shutdown(ctx context.Context) error {
-	return errors.Join(e.Executor.Shutdown(ctx), e.places.close())
+	err := errors.Join(e.Executor.Shutdown(ctx), e.places.close())
+	if e.maker != nil {
+		err = errors.Join(err, e.maker.Close())
+	}
+	return err
 }
 
 // errOutside is for a mistake of the caller: this executor has no outside.
@@ -98,6 +105,9 @@ func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.La
 	child, err := t.connect()
 	if err != nil {
 		return nil, fmt.Errorf("prepare its sandbox: %w", err)
+	}
+	if t.made != nil {
+		return t.launchThrough(child), nil
 	}
 	return &proc.Launch{
 		Path: "/proc/self/exe", Argv: []string{stage.Program}, Env: []string{}, Dir: "/",

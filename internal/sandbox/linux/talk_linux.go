@@ -46,8 +46,10 @@ type talk struct {
 	executor *Executor
 	policy   []byte
 	passage  sandbox.Passage
-	held     []string
-	control  *os.File
+	// made is set where a Maker makes the namespaces.
+	made    *Made
+	held    []string
+	control *os.File
 	// leave gives back the slot, once; nil before there is one.
 	leave func()
 }
@@ -80,8 +82,15 @@ func (t *talk) prepare(ctx context.Context, view *sandbox.View, cmd *sandbox.Com
 			return err
 		}
 	}
-	t.policy, err = policy.Encode()
-	return err
+	if t.executor.maker == nil {
+		t.policy, err = policy.Encode()
+		return err
+	}
+	if t.made, err = t.executor.maker.Make(view, policy); err != nil {
+		return err
+	}
+	t.policy = t.made.Message
+	return nil
 }
 
 // connect makes the pair of sockets between Garuda and the stage, and returns the
@@ -101,6 +110,7 @@ func (t *talk) connect() (*os.File, error) {
 // Begin tells the stage what to do and waits until the command runs.
 func (t *talk) Begin(pid int) error {
 	defer t.leave()
+	defer t.release()
 	if err := t.control.SetDeadline(time.Now().Add(beginLimit)); err != nil {
 		return err
 	}
@@ -110,7 +120,7 @@ func (t *talk) Begin(pid int) error {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return fmt.Errorf("the sandbox was not ready within %v; a disk that it shows may not answer: %w", beginLimit, err)
 		case errors.Is(err, io.EOF):
-			return errors.New("the sandbox ended without a word before the command ran; the kernel may have no room for its processes or memory")
+			return t.silence()
 		case err != nil:
 			return fmt.Errorf("hear from the sandbox: %w", err)
 		}
@@ -123,6 +133,8 @@ func (t *talk) Begin(pid int) error {
 // hear does what one reply of the beginning asks for; done means that the command runs.
 func (t *talk) hear(pid int, kind stage.Reply, body []byte, files []*os.File) (done bool, err error) {
 	switch {
+	case kind == stage.Ready && t.made != nil:
+		return false, t.tell()
 	case kind == stage.Ready:
 		if err := identify(pid); err != nil {
 			return false, fmt.Errorf("set up its sandbox, step identity: %w; the command did not run", err)
@@ -195,6 +207,7 @@ func (t *talk) end(res *sandbox.Result) {
 	if t.leave != nil {
 		t.leave()
 	}
+	t.release()
 	if t.control != nil {
 		_ = t.control.Close() // nothing was buffered
 	}
