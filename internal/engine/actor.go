@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"garuda/internal/core"
+	"garuda/internal/engine/budget"
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
@@ -21,7 +22,7 @@ var (
 )
 
 // actor is the session's state. Only the session's goroutine touches it; while
-// a turn runs, the turn's goroutine owns conv, journal and budget.
+// a turn runs, the turn's goroutine owns conv and journal.
 type actor struct {
 	s          *Session
 	queue      []Prompt
@@ -33,7 +34,8 @@ type actor struct {
 
 	conv    conversation
 	journal *recorder
-	budget  turn.Budget
+	// children is what agents have used that calls of the turn started.
+	children children
 	// thinking is how much the model thinks from the next turn on.
 	thinking llm.ThinkingLevel
 	// back are the turns that can be taken back.
@@ -68,7 +70,10 @@ func newActor(s *Session) *actor {
 	a.conv.fixedBytes = len(s.cfg.System)
 	a.beginTools()
 	a.conv.blind = isBlind(s.cfg.Model.Info())
-	a.budget = turn.Budget{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD}
+	if s.account = s.cfg.Budget; s.account == nil {
+		s.account = budget.New(budget.Limits{Tokens: s.cfg.Limits.TokenBudget, USD: s.cfg.Limits.SpendUSD})
+	}
+	s.account.Tell(a.childSpent)
 	a.journal = &recorder{publish: s.log.publish, seen: s.outline.add, open: s.cfg.OpenJournal}
 	a.totals.Cost.Known = true // of nothing
 	if h := s.cfg.History; h != nil {
@@ -92,7 +97,7 @@ func (a *actor) restore(h *session.History) {
 		Usage: h.Usage, Cost: h.Cost, UnreportedUSD: h.UnreportedUSD, Models: h.Models, Turns: h.Turns, Steps: h.Steps,
 	}
 	a.totals.Cost.Known = (h.Cost.Known || h.Steps == 0) && allKnown(h.Models)
-	a.budget.SpentTokens, a.budget.SpentUSD = h.Usage.Total(), h.Cost.USD+h.UnreportedUSD
+	a.s.account.Book(core.ModelUsage{Usage: h.Usage, Cost: h.Cost, UnreportedUSD: h.UnreportedUSD})
 	if h.Thinking != nil && llm.ThinkingLevel(*h.Thinking).Valid() {
 		a.thinking = llm.ThinkingLevel(*h.Thinking)
 	}
@@ -109,12 +114,12 @@ func (a *actor) restore(h *session.History) {
 func (a *actor) bookLost(model string) {
 	whole, _ := a.conv.estimate()
 	info := a.s.cfg.Model.Info()
-	r := turn.Reserve(whole, 0, 0, a.outputLimit(), info.Price)
-	priced := info.Price.Known && model == info.Spec
-	a.totals.book(unreported(model, r, priced))
-	a.budget.Settle(r, false, core.Usage{}, core.Cost{})
+	r := budget.Largest(model, info.Price, budget.Size{Estimate: whole, Output: a.outputLimit()})
+	r.PriceKnown = info.Price.Known && model == info.Spec
+	a.totals.book(r.Lost())
+	a.s.account.Book(r.Lost())
 	a.journal.append(&session.Unreported{
-		Tokens: r.Tokens, USD: r.USD, Model: model, PriceUnknown: !priced,
+		Tokens: r.Tokens, USD: r.USD, Model: model, PriceUnknown: !r.PriceKnown,
 		Reason: "the program ended while a request may have been on its way",
 	})
 }
@@ -170,6 +175,7 @@ func (a *actor) loop() {
 			a.turnEnded(r)
 		}
 		if a.closing && a.cancelTurn == nil {
+			a.s.account.Close()
 			a.s.closeErr = a.journal.close()
 			a.s.log.close()
 			return

@@ -18,6 +18,7 @@ const maxParallel = 8
 // runCalls runs a response's calls and takes their results into journal and
 // conversation, in call order. It reports whether the turn runs in circles.
 func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles bool) {
+	t.keepFloor(calls)
 	results := make([]*tool.CallResult, len(calls))
 	for i := 0; i < len(calls); {
 		batch := t.nextBatch(ctx, calls[i:])
@@ -47,7 +48,7 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 }
 
 func (t *turnRun) callInfo(r *tool.CallResult) session.CallInfo {
-	info := session.CallInfo{ID: r.ID, Name: r.Name, Ms: r.Duration.Milliseconds(), Denied: r.Denied}
+	info := session.CallInfo{ID: r.ID, Name: r.Name, Ms: r.Duration.Milliseconds(), Denied: r.Denied, Subagent: t.chargeChildren(r.ID)}
 	if r.Output != nil {
 		info.Executor, info.Isolation, info.Todos = r.Output.Executor, r.Output.Isolation, r.Output.Todos
 	}

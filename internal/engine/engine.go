@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"garuda/internal/core"
+	"garuda/internal/engine/budget"
 	"garuda/internal/llm"
 	"garuda/internal/session"
 	"garuda/internal/tool"
@@ -62,6 +63,9 @@ type Config struct {
 	Pipeline *tool.Pipeline
 	Modes    Modes
 	Limits   Limits
+	// Budget is the account of an agent below another session; see
+	// Session.ChildBudget. Nil makes one of its own from Limits. The session closes it.
+	Budget *budget.Account
 	// Thinking is how much the model thinks, until SetThinking; a resumed session
 	// goes on with what was chosen in it.
 	Thinking llm.ThinkingLevel
@@ -137,6 +141,7 @@ type Session struct {
 	outline outline
 	tools   *toolList
 	notes   pending
+	account *budget.Account
 	// closeErr is set before done is closed.
 	closeErr error
 	// firstModel is the model that the session began with.

@@ -15,7 +15,7 @@ import (
 )
 
 // turnRun is one turn: from a user's message to the model's final answer. Its
-// goroutine owns the actor's conversation, journal and budget until it ends.
+// goroutine owns the actor's conversation and journal until it ends.
 type turnRun struct {
 	a         *actor
 	cfg       *Config
@@ -30,13 +30,6 @@ type turnRun struct {
 	// lastAPI and lastCost are those of the newest response.
 	lastAPI  time.Duration
 	lastCost core.Cost
-}
-
-// errBudget ends a turn whose next request would not fit the budget.
-type errBudget struct{ end core.TurnEnd }
-
-func (e errBudget) Error() string {
-	return "the next request does not fit the budget (" + string(e.end) + ")"
 }
 
 func (a *actor) newTurn(p Prompt) *turnRun {
@@ -61,6 +54,7 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 	if err != nil {
 		end, err = t.endFor(ctx, err)
 	}
+	t.a.s.account.Drop()
 	t.result.End, t.result.Err = end, err
 	rec := &session.End{StopReason: end, Steps: t.result.Steps}
 	if err != nil {
@@ -151,10 +145,10 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 
 // endFor names the end of a turn that an error ended.
 func (t *turnRun) endFor(ctx context.Context, err error) (core.TurnEnd, error) {
-	var budget errBudget
+	limit, exceeded := budgetEnd(err)
 	switch {
-	case errors.As(err, &budget):
-		return budget.end, nil
+	case exceeded:
+		return limit, nil
 	case errors.Is(context.Cause(ctx), errTimeout):
 		return core.EndTimeout, fmt.Errorf("%w after %s", errTimeout, t.prompt.Timeout)
 	case ctx.Err() != nil:

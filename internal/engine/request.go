@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"garuda/internal/core"
+	"garuda/internal/engine/budget"
 	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
@@ -25,7 +26,7 @@ func (t *turnRun) request(ctx context.Context) (*llm.Response, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx) // before anything is spent
 		}
-		reserved, err := t.reserve()
+		reserved, err := t.a.s.account.Reserve(t.largest(t.size()))
 		if err != nil {
 			return nil, err
 		}
@@ -131,41 +132,20 @@ func (t *turnRun) clean(resp *llm.Response) {
 	t.a.conv.renameCalls(resp.Message)
 }
 
-func (t *turnRun) reserve() (turn.Reservation, error) {
-	whole, after := t.a.conv.estimate()
-	r := turn.Reserve(whole, t.a.conv.measured, after, t.maxTokens, t.cfg.Model.Info().Price)
-	if end, ok := t.a.budget.Admit(r); !ok {
-		return r, errBudget{end: end}
-	}
-	return r, nil
-}
-
-// settle books what the attempt cost. Where the provider did not say, the whole
-// reservation is spent, and every sum is "at least" from then on.
-func (t *turnRun) settle(r turn.Reservation, resp *llm.Response, err error) {
-	info := t.cfg.Model.Info()
-	reported := err == nil && resp.UsageReported
-	booked := unreported(info.Spec, r, info.Price.Known)
-	booked.ContextWindow, booked.MaxOutput = info.ContextWindow, info.MaxOutput
-	t.lastCost = info.Price.Cost(core.Usage{})
-	if err == nil {
-		t.lastCost = resp.Cost(info.Price)
-		booked.Cost = t.lastCost
-	}
+// settle books what the attempt used, and on record what nobody said.
+func (t *turnRun) settle(r *budget.Reservation, resp *llm.Response, err error) {
+	booked, reported := t.settled(r, resp, err)
+	t.lastCost = booked.Cost
 	if reported {
-		booked.Usage, booked.UnreportedUSD = resp.Usage, 0
-	} else {
-		reason := "the provider reported no usage"
-		if err != nil {
-			reason = err.Error()
-		}
-		t.a.journal.append(&session.Unreported{Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: info.Spec, Failure: failureOf(err), PriceUnknown: !info.Price.Known})
+		return
 	}
-	t.result.book(booked)
-	t.a.budget.Settle(r, reported, booked.Usage, booked.Cost)
-	if what := t.a.budget.Warn(); what != "" {
-		t.publish(BudgetWarning{Text: "80 % of " + what + " are spent"})
+	reason := "the provider reported no usage"
+	if err != nil {
+		reason = err.Error()
 	}
+	t.a.journal.append(&session.Unreported{
+		Tokens: r.Tokens, USD: r.USD, Reason: reason, Model: r.Model, Failure: failureOf(err), PriceUnknown: !r.PriceKnown,
+	})
 }
 
 // attempt sends the request once.

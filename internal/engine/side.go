@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"garuda/internal/core"
+	"garuda/internal/engine/budget"
 	"garuda/internal/engine/compact"
-	"garuda/internal/engine/turn"
 	"garuda/internal/llm"
 	"garuda/internal/session"
 )
@@ -30,9 +30,10 @@ func (t *turnRun) side(ctx context.Context, purpose string, req *llm.Request) (*
 		if ctx.Err() != nil {
 			return nil, sum, context.Cause(ctx) // before anything is spent
 		}
-		r := turn.Reserve(t.a.conv.estimator.Tokens(bytes), 0, 0, req.MaxTokens, t.cfg.Model.Info().Price)
-		if end, ok := t.a.budget.Admit(r); !ok {
-			return nil, sum, errBudget{end: end}
+		size := budget.Size{Estimate: t.a.conv.estimator.Tokens(bytes), Output: req.MaxTokens}
+		r, err := t.a.s.account.ReservePart(t.largest(size))
+		if err != nil {
+			return nil, sum, err
 		}
 		start := t.cfg.Clock.Now()
 		resp, err := t.cfg.Model.Stream(ctx, req, func(llm.Event) {})
@@ -56,27 +57,13 @@ func (t *turnRun) side(ctx context.Context, purpose string, req *llm.Request) (*
 }
 
 // settleSide books what one try cost. Where nobody says, the whole reservation counts.
-func (t *turnRun) settleSide(purpose string, r turn.Reservation, resp *llm.Response, err error) core.Cost {
-	info := t.cfg.Model.Info()
-	reported := err == nil && resp.UsageReported
-	booked := unreported(info.Spec, r, info.Price.Known)
-	booked.ContextWindow, booked.MaxOutput = info.ContextWindow, info.MaxOutput
-	if err == nil {
-		booked.Cost = resp.Cost(info.Price)
-	}
-	if reported {
-		booked.Usage, booked.UnreportedUSD = resp.Usage, 0
-	}
-	t.result.book(booked)
-	t.a.budget.Settle(r, reported, booked.Usage, booked.Cost)
+func (t *turnRun) settleSide(purpose string, r *budget.Reservation, resp *llm.Response, err error) core.Cost {
+	booked, _ := t.settled(r, resp, err)
 	rec := &session.SideUsage{Purpose: purpose, ModelUsage: booked, Failure: failureOf(err)}
 	if err == nil {
 		rec.Text, rec.Stop, rec.RequestHash = resp.Message.PlainText(), resp.Stop, resp.RequestHash
 	}
 	t.a.journal.append(rec)
 	t.a.journal.flushSoon()
-	if what := t.a.budget.Warn(); what != "" {
-		t.publish(BudgetWarning{Text: "80 % of " + what + " are spent"})
-	}
 	return booked.Cost
 }

@@ -4,16 +4,7 @@ import (
 	"slices"
 
 	"garuda/internal/core"
-	"garuda/internal/engine/turn"
 )
-
-// unreported is a request to a model of which nobody said what it used: all of
-// its reservation counts. What it cost is unknown where the price is.
-func unreported(spec string, r turn.Reservation, priced bool) ModelUsage {
-	return ModelUsage{
-		Spec: spec, Usage: core.Usage{Unreported: r.Tokens}, Cost: core.Cost{Known: priced}, UnreportedUSD: r.USD, Requests: 1,
-	}
-}
 
 // allKnown reports whether the cost of every model is known; of none it is.
 func allKnown(models core.ByModel) bool {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"garuda/internal/core"
-	"garuda/internal/engine/turn"
+	"garuda/internal/engine/budget"
 	"garuda/internal/llm"
 	"garuda/internal/session"
 	"garuda/internal/tool"
@@ -253,13 +253,14 @@ func TestLoadedToolsCount(t *testing.T) {
 		if measured {
 			c.measure(c.bytes, core.Usage{Input: 1_600, Output: 5_000}) // thinking that is not in the bytes
 		}
-		price := core.Price{Known: true}
-		whole, after := c.estimate()
-		before := turn.Reserve(whole, c.measured, after, 0, price).Tokens
+		reserved := func() int {
+			whole, after := c.estimate()
+			return budget.Largest("", core.Price{}, budget.Size{Estimate: whole, Measured: c.measured, After: after}).Tokens
+		}
+		before := reserved()
 		const bytes = 8_000
 		c.listMore(bytes)
-		whole, after = c.estimate()
-		grown := turn.Reserve(whole, c.measured, after, 0, price).Tokens - before
+		grown := reserved() - before
 		if want := c.estimator.Tokens(bytes); grown < want-1 || grown > want+1 {
 			t.Errorf("measured %v: the next request is taken for %d tokens more, want %d", measured, grown, want)
 		}

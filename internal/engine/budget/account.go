@@ -76,23 +76,26 @@ type Account struct {
 	warned struct{ tokens, usd bool }
 }
 
-// New makes the account of a session's main agent. told, which may be nil, is called
-// with what each request of an agent below has used, as soon as it is settled, in the
-// goroutine that settles it.
-func New(limits Limits, told func(call string, used core.ModelUsage)) *Account {
+// New makes the account of a session's main agent.
+func New(limits Limits) *Account {
 	return &Account{
-		lock: new(sync.Mutex), limit: sum{int64(limits.Tokens), roundUp(limits.USD)}, told: told,
+		lock: new(sync.Mutex), limit: sum{int64(limits.Tokens), roundUp(limits.USD)},
 		debits: map[string]sum{}, open: map[*Reservation]bool{},
 	}
 }
 
 // Child makes the account of an agent that this one's call started. Each of its
 // requests has to fit its own limits and those of all above, and leave what they keep.
-func (a *Account) Child(call string, limits Limits, told func(call string, used core.ModelUsage)) *Account {
-	c := New(limits, told)
+func (a *Account) Child(call string, limits Limits) *Account {
+	c := New(limits)
 	c.lock, c.parent, c.call = a.lock, a, call
 	return c
 }
+
+// Tell sets what is called with what each request of an agent below has used and with
+// the call that the agent came from, as soon as it is settled, in the goroutine that
+// settles it. It is set before there is an agent below.
+func (a *Account) Tell(told func(call string, used core.ModelUsage)) { a.told = told }
 
 // Book adds what was spent before: by a session that is resumed.
 func (a *Account) Book(used core.ModelUsage) {

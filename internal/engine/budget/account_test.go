@@ -65,13 +65,14 @@ func newForest(t *rapid.T) *forest {
 		told := func(call string, used core.ModelUsage) { n.told[call] += used.Usage.Total() }
 		l := limits.Draw(t, "limits")
 		if parent == nil {
-			n.Account = New(l, told)
+			n.Account = New(l)
 		} else {
 			if rapid.Bool().Draw(t, "no limit of its own") {
 				l = Limits{}
 			}
-			n.Account = parent.Child(n.call, l, told)
+			n.Account = parent.Child(n.call, l)
 		}
+		n.Tell(told)
 		f.nodes = append(f.nodes, n)
 	}
 	add(nil)
@@ -225,14 +226,14 @@ func TestNeverOverTheLimit(t *testing.T) {
 func TestManyAgentsAtOnce(t *testing.T) {
 	const limit, agents, requests = 50_000, 8, 200
 	told := map[string]int{}
-	root := New(Limits{Tokens: limit}, func(call string, used core.ModelUsage) { told[call] += used.Usage.Total() })
-	root.told = lockedTold(root.told)
+	root := New(Limits{Tokens: limit})
+	root.Tell(locked(func(call string, used core.ModelUsage) { told[call] += used.Usage.Total() }))
 	floor := request(5_000)
 	root.Keep(floor)
 	var wg sync.WaitGroup
 	for i := range agents {
 		wg.Go(func() {
-			child := root.Child(fmt.Sprint(i), Limits{Tokens: 9_000}, nil)
+			child := root.Child(fmt.Sprint(i), Limits{Tokens: 9_000})
 			defer child.Close()
 			for n := range requests {
 				r, err := child.Reserve(request(100 + n))
@@ -260,7 +261,7 @@ func TestManyAgentsAtOnce(t *testing.T) {
 	}
 }
 
-func lockedTold(f func(string, core.ModelUsage)) func(string, core.ModelUsage) {
+func locked(f func(string, core.ModelUsage)) func(string, core.ModelUsage) {
 	var mu sync.Mutex
 	return func(call string, used core.ModelUsage) {
 		mu.Lock()
@@ -271,11 +272,11 @@ func lockedTold(f func(string, core.ModelUsage)) func(string, core.ModelUsage) {
 
 func TestRefusals(t *testing.T) {
 	var exceeded *ExceededError
-	tokens := New(Limits{Tokens: 100}, nil)
+	tokens := New(Limits{Tokens: 100})
 	if _, err := tokens.Reserve(request(101)); !errors.As(err, &exceeded) || exceeded.End != core.EndTokenBudget {
 		t.Errorf("tokens: %v", err)
 	}
-	money := New(Limits{USD: 0.0001}, nil)
+	money := New(Limits{USD: 0.0001})
 	if _, err := money.Reserve(request(101)); !errors.As(err, &exceeded) || exceeded.End != core.EndSpend {
 		t.Errorf("money: %v", err)
 	}
@@ -289,10 +290,10 @@ func TestRefusals(t *testing.T) {
 			t.Error("what was spent does not count")
 		}
 	}
-	if _, err := New(Limits{USD: 1e-12}, nil).Reserve(request(1)); err == nil {
+	if _, err := New(Limits{USD: 1e-12}).Reserve(request(1)); err == nil {
 		t.Error("the smallest limit is none")
 	}
-	child := tokens.Child("1", Limits{}, nil)
+	child := tokens.Child("1", Limits{})
 	child.Close()
 	if _, err := child.Reserve(request(1)); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
@@ -302,13 +303,13 @@ func TestRefusals(t *testing.T) {
 // While what a parent wants to keep does not fit, its agents get nothing; as soon as
 // it does, they get what it leaves.
 func TestAFloorThatDoesNotFit(t *testing.T) {
-	root := New(Limits{Tokens: 1000}, nil)
+	root := New(Limits{Tokens: 1000})
 	other, err := root.Reserve(request(600))
 	if err != nil {
 		t.Fatal(err)
 	}
 	root.Keep(request(500))
-	child := root.Child("1", Limits{}, nil)
+	child := root.Child("1", Limits{})
 	for what, reserve := range map[string]func(Request) (*Reservation, error){"child": child.Reserve, "side request": root.ReserveBeside} {
 		if _, err := reserve(request(1)); err == nil {
 			t.Errorf("a %s got what its parent could not keep", what)
@@ -328,9 +329,9 @@ func TestAFloorThatDoesNotFit(t *testing.T) {
 
 // A report takes the place of what was booked for its call, at every level.
 func TestReports(t *testing.T) {
-	root := New(Limits{}, nil)
-	child := root.Child("task", Limits{}, nil)
-	grandchild := child.Child("deeper", Limits{}, nil)
+	root := New(Limits{})
+	child := root.Child("task", Limits{})
+	grandchild := child.Child("deeper", Limits{})
 	for a, tokens := range map[*Account]int{child: 10, grandchild: 100} {
 		r, err := a.Reserve(request(1000))
 		if err != nil {
@@ -355,7 +356,7 @@ func TestReports(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	a := New(Limits{Tokens: 1000, USD: 0.002}, nil)
+	a := New(Limits{Tokens: 1000, USD: 0.002})
 	for _, step := range []struct {
 		tokens int
 		want   []string

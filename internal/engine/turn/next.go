@@ -1,6 +1,6 @@
 // Package turn holds the decisions of the turn loop as pure functions: what
-// comes after a response, when calls repeat, whether and when to try again, and
-// the arithmetic of budgets.
+// comes after a response, when calls repeat, whether and when to try again, and how
+// large a request is.
 //
 // It never waits, sends, writes or reads a clock.
 package turn

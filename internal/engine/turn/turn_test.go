@@ -104,37 +104,6 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
-	price := core.Price{Input: 1, Output: 2, Known: true}
-	r := Reserve(100, 150, 20, 1000, price)
-	if r.Tokens != 1170 {
-		t.Errorf("reserved %d tokens, want 1170", r.Tokens)
-	}
-	b := Budget{Tokens: 2000, USD: 1}
-	if _, ok := b.Admit(r); !ok {
-		t.Fatal("a request that fits was refused")
-	}
-	b.Settle(r, false, core.Usage{}, core.Cost{})
-	if b.SpentTokens != 1170 || b.SpentUSD != r.USD {
-		t.Errorf("unreported usage kept %d, %v; want the whole reservation", b.SpentTokens, b.SpentUSD)
-	}
-	if end, ok := b.Admit(r); ok || end != core.EndTokenBudget {
-		t.Errorf("Admit = %q, %v; want token_budget", end, ok)
-	}
-	b = Budget{USD: 1, SpentUSD: 0.9999}
-	if end, ok := b.Admit(r); ok || end != core.EndSpend {
-		t.Errorf("Admit = %q, %v; want spend", end, ok)
-	}
-	if b.Warn() == "" || b.Warn() != "" {
-		t.Error("the warning must come once")
-	}
-	b = Budget{Tokens: 1000}
-	b.Settle(r, true, core.Usage{Input: 10, Output: 5, CacheRead: 100}, core.Cost{})
-	if b.SpentTokens != 115 {
-		t.Errorf("spent %d, want what was reported", b.SpentTokens)
-	}
-}
-
 func TestEstimator(t *testing.T) {
 	var e Estimator
 	if got := e.Tokens(400); got != 100 {
