@@ -15,6 +15,26 @@ const (
 	callClone3 = 435
 	callSocket = 41
 	callIoctl  = 16
+
+	callOpenat2   = 437
+	callSetrlimit = 160
+	callPrlimit   = 302
+)
+
+var (
+	modeCalls = [...]modeCall{
+		{90, atSecond},  // chmod
+		{91, atSecond},  // fchmod
+		{268, atThird},  // fchmodat
+		{452, atThird},  // fchmodat2
+		{133, atSecond}, // mknod
+		{259, atThird},  // mknodat
+		{85, atSecond},  // creat
+	}
+	openCalls = [...]openCall{
+		{257, atThird, atFourth}, // openat
+		{2, atSecond, atThird},   // open
+	}
 )
 
 // denied are the calls that no command makes, by their numbers here.

@@ -15,6 +15,20 @@ const (
 	callClone3 = 435
 	callSocket = 198
 	callIoctl  = 29
+
+	callOpenat2   = 437
+	callSetrlimit = 164
+	callPrlimit   = 261
+)
+
+var (
+	modeCalls = [...]modeCall{
+		{52, atSecond}, // fchmod
+		{53, atThird},  // fchmodat
+		{452, atThird}, // fchmodat2
+		{33, atThird},  // mknodat
+	}
+	openCalls = [...]openCall{{56, atThird, atFourth}} // openat
 )
 
 // denied are the calls that no command makes, by their numbers here.

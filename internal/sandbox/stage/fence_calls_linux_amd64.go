@@ -4,7 +4,6 @@ package stage
 const (
 	callListen   = 50
 	callKill     = 62
-	callPrlimit  = 302
 	callSendto   = 44
 	callSendmsg  = 46
 	callSendmmsg = 307

@@ -4,7 +4,6 @@ package stage
 const (
 	callListen   = 201
 	callKill     = 129
-	callPrlimit  = 261
 	callSendto   = 206
 	callSendmsg  = 211
 	callSendmmsg = 269

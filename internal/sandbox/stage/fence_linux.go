@@ -245,11 +245,7 @@ func (f *fence) filterMore() *failure {
 	return installFilter(fenceProgram(f.policy.FullNetwork, len(f.told.Ports) > 0))
 }
 
-// atThird and atFourth are places in struct seccomp_data, as above.
 const (
-	atThird  = 32
-	atFourth = 40
-
 	protocolTCP = 6
 	// fastOpen is MSG_FASTOPEN: sending that connects, which Landlock does not see.
 	fastOpen = 0x20000000

@@ -2,6 +2,10 @@ package stage
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -136,6 +140,8 @@ func TestConstants(t *testing.T) {
 		"errno": {hardErrno, unix.SECCOMP_RET_ERRNO}, "allow": {allowCall, unix.SECCOMP_RET_ALLOW}, "kill": {killProcess, unix.SECCOMP_RET_KILL_PROCESS},
 		"call clone": {callClone, unix.SYS_CLONE}, "call clone3": {callClone3, unix.SYS_CLONE3},
 		"call socket": {callSocket, unix.SYS_SOCKET}, "call ioctl": {callIoctl, unix.SYS_IOCTL},
+		"call openat2": {callOpenat2, unix.SYS_OPENAT2}, "call setrlimit": {callSetrlimit, unix.SYS_SETRLIMIT}, "call prlimit": {callPrlimit, unix.SYS_PRLIMIT64},
+		"nameless file": {oTmpfile | unix.O_DIRECTORY, unix.O_TMPFILE},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %#x, want %#x", name, c[0], c[1])
@@ -174,6 +180,73 @@ func answers(t *testing.T, f []instruction, data map[uint32]uint32) uint32 {
 	return 0
 }
 
+// Calls whose later arguments count.
+func TestFilterOfModesAndLimits(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		number                uint32
+		second, third, fourth uint32
+		want                  uint32
+	}{
+		{"setuid", unix.SYS_FCHMODAT, 0, 0o4755, 0, deny}, {"setgid", unix.SYS_FCHMODAT, 0, 0o2755, 0, allowCall},
+		{"setuid by the newer call", unix.SYS_FCHMODAT2, 0, 0o6755, 0, deny}, {"a node", unix.SYS_MKNODAT, 0, unix.S_IFREG | 0o4755, 0, deny},
+		{"a file made so", unix.SYS_OPENAT, 0, unix.O_CREAT | unix.O_WRONLY, 0o4755, deny}, {"a file without a name", unix.SYS_OPENAT, 0, unix.O_TMPFILE, 0o4755, deny},
+		{"a file", unix.SYS_OPENAT, 0, unix.O_CREAT, 0o755, allowCall}, {"opened, with rubbish for a mode", unix.SYS_OPENAT, 0, unix.O_RDWR, 0o4755, allowCall},
+		{"limit asked for", unix.SYS_PRLIMIT64, unix.RLIMIT_CORE, 0, 0, allowCall}, {"limit set", unix.SYS_PRLIMIT64, unix.RLIMIT_CORE, 0x1000, 0, done},
+		{"another limit set", unix.SYS_PRLIMIT64, unix.RLIMIT_NOFILE, 0x1000, 0, allowCall},
+	} {
+		data := map[uint32]uint32{atCall: c.number, atArch: arch, atSecond: c.second, atThird: c.third, atFourth: c.fourth}
+		if got := answers(t, filterProgram(false), data); got != c.want {
+			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
+		}
+	}
+	above := map[uint32]uint32{atCall: unix.SYS_PRLIMIT64, atArch: arch, atSecond: unix.RLIMIT_CORE, atThirdTop: 1}
+	if got := answers(t, filterProgram(false), above); got != done {
+		t.Errorf("a limit that lies above 4 GiB: %#x", got)
+	}
+}
+
+// Without openat2, as in a sandbox of this kind, places are opened by the same rules.
+func TestWalkTo(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, to := range map[string]string{"a/link": "b", "top": "a"} {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	top, err := syscall.Open(dir, oPath|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(top)
+	for _, c := range []struct {
+		path  string
+		flags uint64
+		want  error
+	}{
+		{".", 0, nil}, {"a/b", 0, nil}, {"a/link", syscall.O_NOFOLLOW, nil}, {"a/link", 0, syscall.ELOOP},
+		{"top/b", syscall.O_NOFOLLOW, syscall.ELOOP}, {"a/none", 0, syscall.ENOENT},
+	} {
+		fd, err := walkTo(top, c.path, c.flags)
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.path, err, c.want)
+		}
+		if err == nil {
+			_ = syscall.Close(fd)
+		}
+		byCall, errCall := openPlace(top, "/"+c.path, c.flags)
+		if !errors.Is(errCall, c.want) {
+			t.Errorf("%s by the call: %v, want %v", c.path, errCall, c.want)
+		}
+		if errCall == nil {
+			_ = syscall.Close(byCall)
+		}
+	}
+}
+
 func TestFilter(t *testing.T) {
 	type call struct {
 		name          string
@@ -191,7 +264,9 @@ func TestFilter(t *testing.T) {
 		{"vsock", unix.SYS_SOCKET, unix.AF_VSOCK, 0, deny}, {"socketpair", unix.SYS_SOCKETPAIR, unix.AF_UNIX, 0, allowCall},
 		{"typing", unix.SYS_IOCTL, 0, unix.TIOCSTI, deny}, {"console", unix.SYS_IOCTL, 0, tioclinux, deny},
 		{"discipline", unix.SYS_IOCTL, 0, unix.TIOCSETD, deny}, {"size of a terminal", unix.SYS_IOCTL, 0, unix.TIOCGWINSZ, allowCall},
-		{"another ABI", foreignCalls, 0, 0, deny},
+		{"another ABI", foreignCalls, 0, 0, deny}, {"openat2", unix.SYS_OPENAT2, 0, 0, absent},
+		{"setuid by descriptor", unix.SYS_FCHMOD, 3, 0o4755, deny}, {"chmod by descriptor", unix.SYS_FCHMOD, 3, 0o2755, allowCall},
+		{"a limit on core files", unix.SYS_SETRLIMIT, unix.RLIMIT_CORE, 0, done}, {"a limit on files", unix.SYS_SETRLIMIT, unix.RLIMIT_NOFILE, 0, allowCall},
 	}
 	for _, n := range []uint32{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP, unix.SYS_PIDFD_GETFD,

@@ -24,16 +24,20 @@ const (
 // Places in struct seccomp_data; arguments are taken by their low halves, which
 // are all that the kernel looks at in the calls below.
 const (
-	atCall  = 0
-	atArch  = 4
-	atFirst = 16
-	// second argument
-	atSecond = 24
+	atCall     = 0
+	atArch     = 4
+	atFirst    = 16
+	atSecond   = 24
+	atThird    = 32
+	atThirdTop = 36
+	atFourth   = 40
 )
 
 const (
 	deny   = hardErrno | uint32(syscall.EPERM)
 	absent = hardErrno | uint32(syscall.ENOSYS)
+	// done answers that a call succeeded, without making it.
+	done = hardErrno
 	// namespaces are the flags of clone that make one. CLONE_NEWTIME shares its bit
 	// with the signal that a child ends with, and clone knows it not.
 	namespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWCGROUP | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC |
@@ -53,8 +57,11 @@ func filterProgram(unixSockets bool) []instruction {
 	for _, n := range denied {
 		f = append(f, instruction{jumpEqual, 0, 1, n}, instruction{answer, 0, 0, deny})
 	}
-	// Its flags lie in memory, where a filter cannot look; libraries fall back to clone.
-	f = append(f, instruction{jumpEqual, 0, 1, callClone3}, instruction{answer, 0, 0, absent})
+	// What these are told lies in memory, where a filter cannot look; libraries fall
+	// back to clone and openat.
+	for _, n := range [...]uint32{callClone3, callOpenat2} {
+		f = append(f, instruction{jumpEqual, 0, 1, n}, instruction{answer, 0, 0, absent})
+	}
 	f = append(f,
 		instruction{jumpEqual, 0, 4, callClone},
 		instruction{load, 0, 0, atFirst},
@@ -67,8 +74,66 @@ func filterProgram(unixSockets bool) []instruction {
 		families = append(families, syscall.AF_UNIX)
 	}
 	f = append(f, onlyFor(callSocket, atFirst, families, allowCall, deny)...)
+	f = append(f, noSetuid()...)
+	f = append(f, keepCoreLimit()...)
 	f = append(f, onlyFor(callIoctl, atSecond, []uint32{tiocsti, tioclinux, tiocsetd}, deny, allowCall)...)
 	return append(f, instruction{answer, 0, 0, allowCall})
+}
+
+// noSetuid keeps a command from leaving a program that runs with its user's rights,
+// whoever starts it: on the machine the file is the user's. The same bit for groups
+// stays, as folders that a team shares have it.
+func noSetuid() []instruction {
+	var f []instruction
+	for _, c := range modeCalls {
+		f = append(f,
+			instruction{jumpEqual, 0, 4, c.call},
+			instruction{load, 0, 0, c.mode},
+			instruction{jumpAny, 0, 1, syscall.S_ISUID},
+			instruction{answer, 0, 0, deny},
+			instruction{answer, 0, 0, allowCall},
+		)
+	}
+	for _, c := range openCalls {
+		f = append(f,
+			instruction{jumpEqual, 0, 6, c.call},
+			instruction{load, 0, 0, c.flags},
+			instruction{jumpAny, 0, 3, syscall.O_CREAT | oTmpfile}, // else there is no mode, only what the register held
+			instruction{load, 0, 0, c.mode},
+			instruction{jumpAny, 0, 1, syscall.S_ISUID},
+			instruction{answer, 0, 0, deny},
+			instruction{answer, 0, 0, allowCall},
+		)
+	}
+	return f
+}
+
+// modeCall is a call that gives a file its mode, and where the mode stands in it.
+type modeCall struct{ call, mode uint32 }
+
+// openCall is one that does so where its flags make a file.
+type openCall struct{ call, flags, mode uint32 }
+
+// keepCoreLimit leaves the limit on core files as the stage has set it, and says that
+// it was changed, since programs that lower it take a refusal for a fault.
+func keepCoreLimit() []instruction {
+	return []instruction{
+		{jumpEqual, 0, 4, callSetrlimit},
+		{load, 0, 0, atFirst},
+		{jumpEqual, 0, 1, syscall.RLIMIT_CORE},
+		{answer, 0, 0, done},
+		{answer, 0, 0, allowCall},
+
+		{jumpEqual, 0, 8, callPrlimit},
+		{load, 0, 0, atSecond},
+		{jumpEqual, 0, 5, syscall.RLIMIT_CORE},
+		{load, 0, 0, atThird}, // where the new limit lies; it is read only without one
+		{jumpEqual, 0, 2, 0},
+		{load, 0, 0, atThirdTop},
+		{jumpEqual, 1, 0, 0},
+		{answer, 0, 0, done},
+		{answer, 0, 0, allowCall},
+	}
 }
 
 // onlyFor answers a call by one of its arguments.

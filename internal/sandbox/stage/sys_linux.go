@@ -32,6 +32,7 @@ const (
 	attrNoExec   = 8
 
 	oPath           = 0x200000
+	oTmpfile        = 0x400000
 	resolveNoMagic  = 2
 	resolveNoLinks  = 4
 	resolveBeneath  = 8
@@ -94,9 +95,43 @@ func openPlace(dir int, path string, flags uint64) (int, error) {
 	for {
 		fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(cstring(relative)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
 		if errno != syscall.EAGAIN && errno != syscall.EINTR { // a rename somewhere got in the way
+			if errno == syscall.ENOSYS { // within a sandbox of this kind
+				return walkTo(dir, relative, flags)
+			}
 			return int(fd), call(errno)
 		}
 	}
+}
+
+// walkTo does the same part by part, where there is no such call. The paths that it is
+// given have no part that leads up.
+func walkTo(dir int, path string, flags uint64) (int, error) {
+	at, err := syscall.Openat(dir, ".", oPath|syscall.O_CLOEXEC, 0)
+	for rest := path; err == nil && rest != "" && rest != "."; {
+		var part string
+		part, rest = cut(rest, '/')
+		within := at
+		at, err = stepTo(within, part, rest == "" && flags&syscall.O_NOFOLLOW != 0)
+		_ = syscall.Close(within) // it only named a place
+	}
+	return at, err
+}
+
+// stepTo opens what has this name in a folder; a link only where it is wanted itself.
+func stepTo(dir int, name string, link bool) (int, error) {
+	fd, err := syscall.Openat(dir, name, oPath|syscall.O_CLOEXEC|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return -1, err
+	}
+	var st syscall.Stat_t
+	if err = syscall.Fstat(fd, &st); err == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK && !link {
+		err = syscall.ELOOP
+	}
+	if err != nil {
+		_ = syscall.Close(fd) // as above
+		return -1, err
+	}
+	return fd, nil
 }
 
 // cloneTree takes the tree at an open place, with all that is mounted in it.

@@ -118,13 +118,15 @@ func (s *stage) limit() *failure {
 		which int
 		value uint64
 	}{
-		{"core dumps", syscall.RLIMIT_CORE, 0},
+		// With 0 a core would still be handed to the program that core_pattern names,
+		// outside of the sandbox; 1 is the value of which the kernel hands on none.
+		{"core dumps", syscall.RLIMIT_CORE, 1},
 		{"the size of files", syscall.RLIMIT_FSIZE, s.policy.FileBytes},
 		{"processes", rlimitNproc, s.policy.Processes},
 		{"memory", syscall.RLIMIT_DATA, s.policy.MemoryBytes},
 	}
 	for _, l := range limits {
-		if l.value == 0 && l.which != syscall.RLIMIT_CORE {
+		if l.value == 0 {
 			continue
 		}
 		var now syscall.Rlimit

@@ -123,7 +123,10 @@ func (b *Builder) etc(etc string) (entries []sandbox.Entry, err error) {
 		switch {
 		case err != nil: // a link that leads nowhere
 		case b.opt.InPlace:
-			entries = append(entries, sandbox.Entry{Path: path, Access: sandbox.ReadOnly, Why: "the system's settings"})
+			// What lies behind a link is what is shown: the name itself grants nothing.
+			if file, err := filepath.EvalSymlinks(path); err == nil && (inside(real, file) || inside("/usr", file)) {
+				entries = append(entries, sandbox.Entry{Path: file, Access: sandbox.ReadOnly, Why: "the system's settings"})
+			}
 		case info.IsDir():
 			folder, err := filepath.EvalSymlinks(path)
 			if err != nil || !inside(real, folder) && !inside("/usr", folder) {
