@@ -21,6 +21,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"garuda/internal/gitlink"
 	"garuda/internal/protect"
 	"garuda/internal/workspace"
 )
@@ -44,19 +45,28 @@ type Watcher struct {
 	// the first command began. Those that a command made are not trusted, also not
 	// once a branch names them.
 	known func() map[string]bool
+	// links finds the submodules, and first are those that ran programs before.
+	links *gitlink.Finder
+	first func() standing
+	// mu guards what first gives.
+	mu sync.Mutex
 }
 
 // New makes the watcher of a session.
 func New(ws *workspace.Workspace, git Git) *Watcher {
-	return &Watcher{ws: ws, git: git, known: sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })}
+	w := &Watcher{ws: ws, git: git, links: gitlink.NewFinder(ws.Root())}
+	w.known = sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })
+	w.first = sync.OnceValue(w.lookFirst)
+	return w
 }
 
 // Begin says that a command is about to run: the commits that are named now are the
-// ones that are trusted. Look says it too; a command that nobody looks after needs it,
+// ones that are trusted, and so are the repositories that are submodules. Look says it too; a command that nobody looks after needs it,
 // since it can make commits as well. A nil Watcher does nothing.
 func (w *Watcher) Begin() {
 	if w != nil {
 		w.known()
+		w.first()
 	}
 }
 

@@ -58,3 +58,26 @@ func TestSubmodulesAreLocked(t *testing.T) {
 		}
 	}
 }
+
+// TestSubmodulesOfTheIndex: what only the index names is locked as well, and what lies
+// in it; a folder where no repository is yet gets none.
+func TestSubmodulesOfTheIndex(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git")
+	}
+	d := newDecoy(t)
+	cmd := exec.CommandContext(t.Context(), "sh", "-ec", `git init -q . && git init -q own && git init -q own/deep && link=160000,1234567890123456789012345678901234567890
+		git -C own update-index --add --cacheinfo $link,deep && git update-index --add --cacheinfo $link,own && git update-index --add --cacheinfo $link,none`)
+	cmd.Dir, cmd.Env = d.root, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	b := d.builder()
+	expect(t, viewOf(t, b, &sandbox.Command{}), map[string]string{
+		filepath.Join(d.root, "own", ".git", "config"): "locked", filepath.Join(d.root, "own", ".git", "hooks"): "locked", filepath.Join(d.root, "own", ".git", "index"): "write",
+		filepath.Join(d.root, "own", "deep", ".git", "config"): "locked", filepath.Join(d.root, "own", "deep", "file"): "write", filepath.Join(d.root, "none"): "placeholder",
+	})
+	// An index that is broken keeps no command from mending it.
+	d.file(filepath.Join(d.root, ".git", "index"), "x")
+	expect(t, viewOf(t, b, &sandbox.Command{}), map[string]string{filepath.Join(d.root, ".git", "index"): "write"})
+}

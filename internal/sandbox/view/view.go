@@ -18,6 +18,7 @@ import (
 	"sync"
 
 	"garuda/internal/core"
+	"garuda/internal/gitlink"
 	"garuda/internal/pathglob"
 	"garuda/internal/sandbox"
 )
@@ -94,6 +95,8 @@ type shared struct {
 	left []Left
 	// infos are the private copies of .git/info, by the folder they stand for.
 	infos map[string]*privateInfo
+	// modules finds the submodules that the project's index names.
+	modules *gitlink.Finder
 }
 
 // Left is something that was asked for and is not in the view.
@@ -128,7 +131,7 @@ func NewBuilder(opt Options) (*Builder, error) {
 		opt.Clock = core.SystemClock
 	}
 	opt.Added, opt.Read = slices.Clone(opt.Added), slices.Clone(opt.Read)
-	b := &Builder{opt: opt, rules: newPlaceRules(&opt), deny: deny, shared: &shared{infos: map[string]*privateInfo{}}}
+	b := &Builder{opt: opt, rules: newPlaceRules(&opt), deny: deny, shared: &shared{infos: map[string]*privateInfo{}, modules: gitlink.NewFinder(opt.Root)}}
 	if b.session, err = newSession(&opt); err != nil {
 		return nil, fmt.Errorf("make the session's private folder: %w", err)
 	}

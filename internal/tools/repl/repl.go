@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"garuda/internal/sandbox"
 	"garuda/internal/tool"
 )
 
@@ -133,6 +134,11 @@ func (s *slot) run(ctx context.Context, call *tool.Call, in *input) (*tool.Outpu
 	}
 	limit := min(cmp.Or(time.Duration(call.Env.CommandTimeoutMs)*time.Millisecond, defaultTime), maxTime)
 	a := it.ask(ctx, token, in.Code, limit, call.Emit)
+	if call.Env.Exec.Isolation() == sandbox.IsolationOS && !it.readOnly {
+		if undone := call.Env.Watcher.Disarm(); undone != "" {
+			said = append(said, undone)
+		}
+	}
 	out, err := a.report(in.Language, limit, said)
 	if a.gone() {
 		s.end()

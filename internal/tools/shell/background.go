@@ -55,6 +55,10 @@ type job struct {
 	known atomic.Bool
 	// silent is true once the session ends, and hears nothing of the command any more.
 	silent atomic.Bool
+	// disarm undoes, at the command's end, what nobody can be asked about then, and
+	// says so; disarmed is what it said. Nil where the command was asked about itself.
+	disarm   func() string
+	disarmed string
 
 	mu      sync.Mutex
 	streams [2]*Screen
@@ -110,6 +114,9 @@ func (b *Background) start(call *tool.Call, text string) (*job, error) {
 		j.streams[i] = NewScreen(logLimit)
 		j.streams[i].lines = &splitter{log: &j.log}
 	}
+	if isolated(env.Exec, cmd) && !cmd.ReadOnlyRoot {
+		j.disarm = env.Watcher.Disarm
+	}
 	b.jobs = append(b.jobs, j)
 	b.forget()
 	go j.attend(b.clock)
@@ -142,6 +149,9 @@ func (j *job) attend(clock core.Clock) {
 	}
 	res, _ := j.process.Wait() // its error is always nil: see sandbox.Process
 	wg.Wait()
+	if j.disarm != nil {
+		j.disarmed = oneLine(j.disarm())
+	}
 	j.result, j.endedAt = res, clock.Now()
 	close(j.ended)
 	j.announce()
@@ -263,7 +273,11 @@ func (j *job) state(now time.Time) string {
 	case j.result.Signal != "":
 		how = "ended by " + j.result.Signal
 	}
-	return how + " after " + age(j.endedAt.Sub(j.began))
+	how += " after " + age(j.endedAt.Sub(j.began))
+	if j.disarmed != "" {
+		how += "; " + j.disarmed
+	}
+	return how
 }
 
 func age(d time.Duration) string { return d.Round(time.Second).String() }

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"garuda/internal/core"
+	"garuda/internal/sandbox"
 	"garuda/internal/tool"
+	"garuda/internal/watched"
 )
 
 // backgroundTools are bash, process_manager, monitor and sleep over real processes.
@@ -187,4 +189,30 @@ func TestBackgroundIsBounded(t *testing.T) {
 	}
 	b.EndAll(context.Background())
 	must(t, env, tools["bash"], map[string]any{"command": "true", "run_in_background": true})
+}
+
+// confining stands for an executor that isolates.
+type confining struct{ sandbox.Executor }
+
+func (confining) Isolation() sandbox.Isolation { return sandbox.IsolationOS }
+
+// TestBackgroundDisarms: what a command in the background planted is set aside at its
+// end, when nobody can be asked, and its state says so.
+func TestBackgroundDisarms(t *testing.T) {
+	env, b, tools := backgroundTools(t)
+	env.Exec = confining{env.Exec}
+	env.Watcher = watched.New(env.Workspace, nil)
+	must(t, env, tools["bash"], map[string]any{"run_in_background": true, "command": `mkdir -p s/.git .git; printf '[core]\nfsmonitor = x\n' > s/.git/config
+		{ printf 'DIRC\0\0\0\2\0\0\0\1'; head -c 24 /dev/zero; printf '\0\0\340\0'; head -c 32 /dev/zero; printf '\0\1s\0'; head -c 20 /dev/zero; } > .git/index`})
+	j, err := b.get("b1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, j.over)
+	if got := j.state(time.Now()); !strings.Contains(got, "s/.git is called s/.git.aside now") {
+		t.Error(got)
+	}
+	if _, err := os.Lstat(filepath.Join(env.Workspace.Root(), "s", ".git")); err == nil {
+		t.Error("it is still there")
+	}
 }

@@ -150,3 +150,42 @@ func TestWatchedFilesThatCannotBeKept(t *testing.T) {
 		t.Errorf("the file is %q, locked %v", file, w.exec.got.LockWatched)
 	}
 }
+
+// plantedCall is a call whose command makes a submodule of which git runs a program.
+func plantedCall(t *testing.T) (w *watchedCall, dot string) {
+	t.Helper()
+	w = newWatchedCall(t)
+	root := w.env.Workspace.Root()
+	dot = filepath.Join(root, "s", ".git")
+	index := "DIRC\x00\x00\x00\x02\x00\x00\x00\x01" + strings.Repeat("\x00", 24) + "\x00\x00\xe0\x00" + strings.Repeat("\x00", 32) + "\x00\x01s\x00" + strings.Repeat("\x00", 20)
+	w.exec.do = func() {
+		for name, text := range map[string]string{filepath.Join(root, ".git", "index"): index, filepath.Join(dot, "config"): "[core]\nfsmonitor = x\n"} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return w, dot
+}
+
+// TestPlantedRepository: it is asked about, also where the watched files are locked,
+// and set aside where that is not allowed.
+func TestPlantedRepository(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		want   string
+	}{
+		"allowed": {nil, ""},
+		"denied":  {errors.New("no"), "[Garuda: the command changed s/.git, and that was not allowed (no). s/.git is called s/.git.aside now"},
+	} {
+		w, dot := plantedCall(t)
+		w.answer = c.answer
+		out, _ := w.run(t.Context(), t)
+		if len(w.asked.Writes) != 1 || w.asked.Writes[0] != dot || !strings.Contains(w.preview, "core.fsmonitor") {
+			t.Errorf("%s: asked %+v, shown %q", name, w.asked, w.preview)
+		}
+		if _, err := os.Lstat(dot); (err == nil) != (c.answer == nil) || !strings.Contains(out.Text, c.want) || c.want == "" && strings.Contains(out.Text, "Garuda") {
+			t.Errorf("%s: %v: %s", name, err, out.Text)
+		}
+	}
+}
