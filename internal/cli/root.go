@@ -16,7 +16,7 @@ type runOptions struct {
 	wire.Options
 	print, partial, verbose, showVersion bool
 	plan, cont, fork                     bool
-	resume                               string
+	resume, replay                       string
 	outputFormat, inputFormat            string
 	answerSchema                         string
 	timeout                              time.Duration
@@ -40,6 +40,9 @@ func newRoot(f *Factory) *cobra.Command {
 				fmt.Fprintln(f.Out, "garuda "+f.Version)
 				return nil
 			}
+			if cmd.Flags().Changed("replay") {
+				return o.runReplay(cmd, f, args)
+			}
 			if err := o.complete(cmd, args); err != nil {
 				return err
 			}
@@ -53,7 +56,7 @@ func newRoot(f *Factory) *cobra.Command {
 	cmd.CompletionOptions.HiddenDefaultCmd = false
 	mainFlags(cmd, o)
 	cmd.AddCommand(
-		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f), newAudit(f),
+		newVersion(f), newDemo(f), newTools(f), newPermissions(f), newSessions(f), newReplay(f), newAudit(f),
 		newModels(f), newSetup(f), newDoctor(f), newSandbox(f), newSchema(f),
 	)
 	return cmd
@@ -69,6 +72,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.BoolVarP(&o.cont, "continue", "c", false, "go on with the newest session of this folder")
 	fs.StringVarP(&o.resume, "resume", "r", "", "go on with a session: its `id`, the beginning of it, or its title")
 	fs.Lookup("resume").NoOptDefVal = newestSession
+	fs.StringVar(&o.replay, "replay", "", "run a recorded `session` or journal through the loop again, as garuda replay does")
 	fs.BoolVar(&o.fork, "fork", false, "with -c or -r: go on in a copy of the session")
 	systemFlags(fs, &o.Options)
 	fs.Var((*commaList)(&o.Tools), "tools", "offer exactly these `tools`, by name")

@@ -66,8 +66,8 @@ func (s *System) resume(journal *session.Journal, history *session.History, said
 	}
 	said = append(said, mode...)
 	if err := journal.Append(&session.Resume{
-		Version: s.options.Version, Model: s.model.Info().Spec, Executor: s.executor.Name(),
-		Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(),
+		SessionID: journal.ID(), Version: s.options.Version, Model: s.model.Info().Spec, Executor: s.executor.Name(),
+		Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(), Setup: s.setup(),
 	}); err != nil {
 		said = append(said, "keep the session on disk: "+err.Error()+"; it goes on in memory")
 	}
@@ -193,7 +193,7 @@ func (s *System) forkSession(id string, said []string) (*engine.Session, []strin
 func (s *System) startRecord(id string) *session.Start {
 	return &session.Start{
 		SessionID: id, Root: s.workspace.Root(), Version: s.options.Version, Model: s.model.Info().Spec,
-		Executor: s.executor.Name(), Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(),
+		Executor: s.executor.Name(), Isolation: string(s.executor.Isolation()), Limits: s.journalLimits(), Setup: s.setup(),
 	}
 }
 

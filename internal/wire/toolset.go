@@ -105,10 +105,15 @@ func (s *System) toolSpecs(state toolset.State) []llm.ToolSpec {
 	var out []llm.ToolSpec
 	for _, r := range s.tools {
 		if r.State == state {
-			out = append(out, llm.ToolSpec{Name: r.Spec.Name, Description: r.Spec.Description, Schema: r.Spec.Schema})
+			out = append(out, toolSpec(r.Spec))
 		}
 	}
 	return out
+}
+
+// toolSpec is a tool as a model gets it.
+func toolSpec(s *tool.Spec) llm.ToolSpec {
+	return llm.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema}
 }
 
 // toolInfos are all tools that a rule may name, offered or not.
