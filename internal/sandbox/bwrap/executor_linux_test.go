@@ -81,6 +81,7 @@ func view(root string) *sandbox.View {
 
 func TestContract(t *testing.T) {
 	executortest.Run(t, executortest.Config{
+		Brief: true,
 		Setup: func(t testing.TB) func() sandbox.Executor {
 			sup := supervisor(t)
 			return func() sandbox.Executor {

@@ -28,13 +28,31 @@ type Config struct {
 	Setup func(t testing.TB) func() sandbox.Executor
 	// Folder makes an empty folder in which commands may run and write.
 	Folder func(t testing.TB) string
+	// Brief leaves out what takes long, unless WholeVariable is set: for backends that
+	// share what keeps it with one that is checked against everything.
+	Brief bool
 }
+
+// slow are the promises that take long, by their names.
+var slow = map[string]bool{
+	"hundreds of them": true, "a gigabyte in one line": true, "fifty at once": true, "daemons in sessions of their own": true,
+	"one that forks away without end": true, "one that fills the machine": true, "one executor's end leaves others alone": true,
+}
+
+// WholeVariable, when set, lifts Config.Brief.
+const WholeVariable = "GARUDA_CONTRACT"
+
+// Whole reports whether everything is to be run.
+func Whole() bool { return os.Getenv(WholeVariable) != "" }
 
 // Run checks an executor against the whole list.
 func Run(t *testing.T, cfg Config) {
 	for _, group := range [][]promise{captured, endings, leftovers, started} {
 		for _, p := range group {
 			t.Run(p.name, func(t *testing.T) {
+				if cfg.Brief && slow[p.name] && !Whole() {
+					t.Skip("it takes long and is kept by what all backends share; set " + WholeVariable + " to run it")
+				}
 				before := descriptors(t)
 				// Within a test of its own, so that its cleanups are over when
 				// descriptors are counted.

@@ -1,17 +1,11 @@
 package landlock_test
 
 import (
-	"context"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/wrapped"
-	"garuda/internal/testkit/attack"
 )
 
 // notHeld are the cases that this backend cannot hold; docs/sandbox.md says so too.
@@ -23,45 +17,10 @@ var notHeld = map[string]string{
 }
 
 func TestAttacks(t *testing.T) {
-	cases, err := attack.Cases()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			if why := notHeld[c.Name]; why != "" {
-				t.Skip(why)
-			}
-			h := attack.NewHost(t)
-			e := executor(t, wrapped.Options{
-				Supervisor: supervisor(t),
-				View:       func(context.Context, *sandbox.Command) (*sandbox.View, error) { return decoyView(t, h), nil },
-			})
-			res, err := e.Run(t.Context(), &sandbox.Command{
-				Argv: []string{"bash", "-c", h.Expand(c.Command)}, Dir: h.Root, Limit: 1 << 20, Timeout: time.Minute,
-				Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.Home, "TMPDIR=/tmp"},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !h.Held(t, c, res.Stdout.Head) {
-				t.Errorf("%q did not hold; it printed %s", c.Command, slices.Concat(res.Stdout.Head, res.Stderr.Head))
-			}
-		})
-	}
-}
-
-// decoyView is what a real view makes of a decoy host.
-func decoyView(t *testing.T, h *attack.Host) *sandbox.View {
-	v := view(h.Root)
-	v.Entries = append(v.Entries,
-		sandbox.Entry{Path: "/tmp", Source: t.TempDir(), Access: sandbox.Writable},
-		sandbox.Entry{Path: h.Home, Source: t.TempDir(), Access: sandbox.Writable},
-		sandbox.Entry{Path: filepath.Join(h.Root, ".git/config"), Access: sandbox.Locked},
-		sandbox.Entry{Path: filepath.Join(h.Root, ".git/hooks"), Access: sandbox.Locked},
-		sandbox.Entry{Path: filepath.Join(h.Root, ".garuda"), Access: sandbox.Locked, Missing: true, Folder: true},
-	)
-	v.Limits = sandbox.Limits{FileBytes: 1 << 30, MemoryBytes: 4 << 30}
-	slices.SortFunc(v.Entries, func(a, b sandbox.Entry) int { return strings.Compare(a.Path, b.Path) })
-	return v
+	executortest.Attacks{
+		Test: "TestAttacks", Base: view, Limits: sandbox.Limits{FileBytes: 1 << 30, MemoryBytes: 4 << 30}, NotHeld: notHeld,
+		New: func(t testing.TB, view sandbox.Viewer) sandbox.Executor {
+			return executor(t, wrapped.Options{Supervisor: supervisor(t), View: view})
+		},
+	}.Run(t)
 }
