@@ -28,9 +28,11 @@ type actor struct {
 	queue      []Prompt
 	cancelTurn context.CancelCauseFunc
 	turnDone   chan *TurnResult
-	questions  questions
-	totals     Totals
-	closing    bool
+	// asideDone tells that what ran between two turns is over.
+	asideDone chan *TurnResult
+	questions questions
+	totals    Totals
+	closing   bool
 
 	conv    conversation
 	journal *recorder
@@ -173,6 +175,8 @@ func (a *actor) loop() {
 			f(a)
 		case r := <-a.turnDone:
 			a.turnEnded(r)
+		case r := <-a.asideDone:
+			a.asideEnded(r)
 		}
 		if a.closing && a.cancelTurn == nil {
 			a.s.account.Close()
@@ -225,6 +229,11 @@ func (a *actor) turnEnded(r *TurnResult) {
 	}
 	a.restful = r.End == core.EndDone
 	a.s.log.publish(TurnEnded{Result: r})
+	a.next()
+}
+
+// next begins with what waited for the end of a turn.
+func (a *actor) next() {
 	if len(a.queue) > 0 && !a.closing {
 		next := a.queue[0]
 		a.queue = a.queue[1:]

@@ -29,7 +29,7 @@ const (
 )
 
 var (
-	errNothingOld = errors.New("nothing in the conversation is old enough to be summed up: its last four steps stay whole")
+	errNothingOld = errors.New("nothing in it is old enough (its last four steps stay whole)")
 	errNoGain     = errors.New("the summary would hardly be shorter than what it stands for")
 )
 

@@ -50,8 +50,9 @@ type Limits struct {
 type Config struct {
 	ID    string
 	Model llm.Model
-	// System is the system prompt, built once.
-	System string
+	// System is the system prompt, built once; InstructionBytes of it are instructions.
+	System           string
+	InstructionBytes int
 	// Tools are in every request, Deferred ones once tool_search has loaded them.
 	Tools, Deferred []llm.ToolSpec
 	// AnswerTool, when set, is the tool with whose call a turn must end: its output

@@ -83,7 +83,8 @@ type RetryEnded struct {
 
 // Compacted says that the conversation was made smaller; a Notice before it says
 // so to a person. Stage is 1 where old results, or images that were refused, gave
-// way to notes. Before and After are estimates of the request in tokens, Changed
+// way to notes, and 2 where a summary took the place of what was old; Reason is
+// "user" where a person asked for that. Before and After are estimates of the request in tokens, Changed
 // counts the blocks that gave way.
 type Compacted struct {
 	Stage         int
@@ -114,6 +115,18 @@ type (
 	}
 	Withdrawn struct{ ID int }
 )
+
+// AsideEnded says that what Session.Compact or Session.Shell began is over, and what
+// the model requests that it made have used. Err is how it failed, Stopped that a
+// person stopped it.
+type AsideEnded struct {
+	Err     error
+	Stopped bool
+	Usage   core.Usage
+	Cost    core.Cost
+	// JournalErr is set when the session could not be written to disk.
+	JournalErr error
+}
 
 // TurnEnded is the last event of a turn.
 type TurnEnded struct{ Result *TurnResult }
@@ -186,4 +199,5 @@ func (BudgetWarning) engineEvent() {}
 func (StepEnded) engineEvent()     {}
 func (Asked) engineEvent()         {}
 func (Withdrawn) engineEvent()     {}
+func (AsideEnded) engineEvent()    {}
 func (TurnEnded) engineEvent()     {}

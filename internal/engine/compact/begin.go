@@ -57,7 +57,7 @@ func requests(msgs []*core.Message, verbatim int, mark func(string) string) []co
 			case b.Note == NoteRequest:
 				all = append(all, strings.TrimSuffix(strings.TrimPrefix(b.Text, requestStart), requestEnd))
 			case b.Note == "" && i != verbatim:
-				all = append(all, mark(middle(b.Text, maxRequest)))
+				all = append(all, mark(Middle(b.Text, maxRequest)))
 			}
 		}
 	}
@@ -73,8 +73,8 @@ func requests(msgs []*core.Message, verbatim int, mark func(string) string) []co
 	return out
 }
 
-// middle leaves out the middle of a text that is longer than this many characters.
-func middle(text string, limit int) string {
+// Middle leaves out the middle of a text that is longer than this many characters.
+func Middle(text string, limit int) string {
 	n := utf8.RuneCountInString(text)
 	if n <= limit {
 		return text

@@ -94,6 +94,45 @@ func (of Measure) block(b *core.Block) int {
 	return n
 }
 
+// Shares are the sizes of a conversation's parts as they fill a model's context, in
+// bytes; together they are the size of its messages.
+type Shares struct{ Words, Results, Images, Summaries int }
+
+// Sizes says what a conversation consists of.
+func Sizes(msgs []*core.Message) Shares {
+	var s Shares
+	for _, m := range msgs {
+		s.Words += overhead
+		for i := range m.Blocks {
+			s.add(&m.Blocks[i])
+		}
+	}
+	return s
+}
+
+func (s *Shares) add(b *core.Block) {
+	size := Context.block(b)
+	switch {
+	case b.Type == core.BlockToolResult:
+		for i := range b.Content {
+			if len(b.Content[i].Data) > 0 {
+				n := Context.block(&b.Content[i])
+				s.Images += n
+				size -= n
+			}
+		}
+		s.Results += size
+	case b.Type == core.BlockToolUse:
+		s.Results += size
+	case len(b.Data) > 0:
+		s.Images += size
+	case b.Note == NoteSummary || b.Note == NoteRequest:
+		s.Summaries += size
+	default:
+		s.Words += size
+	}
+}
+
 // ToolSize is about how many bytes a tool's definition takes in a request.
 func ToolSize(name, description string, schema []byte) int {
 	return overhead + len(name) + len(description) + len(schema)

@@ -70,7 +70,7 @@ func (t *transcript) put(kind, of, text string, limit int) {
 	if of != "" {
 		t.b.WriteString(" of=" + t.mark(core.Cut(of, maxName)))
 	}
-	t.b.WriteString(">\n" + t.mark(middle(text, limit)) + "\n</garuda_" + kind + ">\n")
+	t.b.WriteString(">\n" + t.mark(Middle(text, limit)) + "\n</garuda_" + kind + ">\n")
 }
 
 // maxName is how many characters are shown of a tool's name.
