@@ -52,6 +52,9 @@ func explainSandbox(out io.Writer, c *wire.Confinement) error {
 	for _, w := range c.Weaknesses {
 		fmt.Fprintln(out, core.Visible(w))
 	}
+	for _, b := range c.Better {
+		fmt.Fprintln(out, core.Visible(b))
+	}
 	for _, part := range []struct{ access, title string }{
 		{"write", "They may write"}, {"read", "They may read"},
 		{"locked", "They may read, but not change or make"}, {"hidden", "They find empty"},

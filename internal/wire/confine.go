@@ -123,6 +123,8 @@ type Confinement struct {
 	Backend string `json:"backend"`
 	// Weaknesses are what this kind does not hold although others do, a sentence each.
 	Weaknesses []string `json:"weaknesses,omitempty"`
+	// Better says why the kinds that hold more were not taken, and how to mend that.
+	Better []string `json:"better,omitempty"`
 	// Places are sorted by path; what none of them covers does not exist for commands.
 	Places []Place `json:"places"`
 	// Left is what was asked for, or found, and is not shown, and why.
@@ -169,7 +171,7 @@ func (s *System) Confinement(ctx context.Context) (*Confinement, error) {
 		return nil, err
 	}
 	c := &Confinement{
-		Backend: inside.Name(), Weaknesses: s.found.Weaknesses, Network: s.networkInWords(),
+		Backend: inside.Name(), Weaknesses: s.found.Weaknesses, Better: s.found.Better(), Network: s.networkInWords(),
 		Env: envNames(sandbox.WithEnv(s.env, s.insideEnv())), Limits: Limits(s.settings.Sandbox.Limits),
 	}
 	for _, l := range explained.Lines {

@@ -139,6 +139,9 @@ func (d *doctor) sandbox(s *System) {
 		d.say(CheckNote, "sandbox", "none, as executor is host: commands run on this machine with your rights; what is not read-only is asked for")
 	default:
 		d.say(CheckOK, "sandbox", fmt.Sprintf("%s holds commands: they reach %s; garuda sandbox explain says what they read and write", inside.Name(), s.networkInWords()))
+		for _, better := range s.found.Better() {
+			d.say(CheckNote, "sandbox", better)
+		}
 	}
 }
 

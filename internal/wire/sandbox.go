@@ -145,7 +145,8 @@ func (s *System) sandbox() (sandbox.Executor, error) {
 	return inside, err
 }
 
-// sandboxNotice says why commands run without a sandbox that was wanted; "" else.
+// sandboxNotice says why commands run without a sandbox that was wanted, or in one that
+// is not the best; "" else.
 func (s *System) sandboxNotice() string {
 	if s.executor == nil {
 		return ""
@@ -156,7 +157,7 @@ func (s *System) sandboxNotice() string {
 	case err != nil:
 		return err.Error() + ". Until then commands that do more than read are asked about."
 	}
-	return ""
+	return s.found.Notice()
 }
 
 // SandboxInWords says what commands may touch, in words that stand by themselves.

@@ -6,5 +6,5 @@
 //
 // It never runs another program than that one file, and never tells it anything on
 // its command line. What it cannot do as package linux does, docs/sandbox.md says. On
-// other systems the package is empty.
+// other systems there is nothing but what it says of itself.
 package bwrap

@@ -40,6 +40,32 @@ type State struct {
 	// Weaknesses are what this backend does not hold although others do, a sentence
 	// each.
 	Weaknesses []string
+	// AtStart is what of that everybody has to know who works in it; "" for nothing.
+	AtStart string
+}
+
+// Better says, in a sentence each, why the backends that hold more were not taken, and
+// how to mend that.
+func (s State) Better() []string {
+	var all []string
+	for _, f := range s.Failures {
+		text := "The sandbox " + f.Backend + " does not work here: " + f.Err.Error() + "."
+		if f.Mend != "" {
+			text += " To mend it: " + f.Mend + "."
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// Notice is what the first screen says where a sandbox was found that is not the best;
+// "" where it is.
+func (s State) Notice() string {
+	if s.Backend == None || len(s.Failures) == 0 {
+		return ""
+	}
+	said := []string{s.Sentence, s.AtStart, s.Better()[0]}
+	return strings.Join(slices.DeleteFunc(said, func(part string) bool { return part == "" }), " ")
 }
 
 // Failure is a backend that does not work here.
@@ -61,6 +87,8 @@ type kind struct {
 	mend func(error) string
 	// weaknesses are those of State; asked for only when it works.
 	weaknesses func() []string
+	// atStart is what everybody has to know who works in it; "" for nothing. May be nil.
+	atStart func() string
 }
 
 // Executor is the best isolating executor that works here, for one session, or nil
@@ -84,11 +112,17 @@ func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Exec
 				if k.weaknesses != nil {
 					s.Weaknesses = k.weaknesses()
 				}
+				if k.atStart != nil {
+					s.AtStart = k.atStart()
+				}
 				return e, s
 			}
 		}
 		f := Failure{Backend: k.name, Err: err}
-		if k.mend != nil {
+		switch {
+		case inconclusive(err):
+			f.Mend = mendBusy // what is said of this machine's settings would mislead
+		case k.mend != nil:
 			f.Mend = k.mend(err)
 		}
 		s.Failures = append(s.Failures, f)
@@ -103,6 +137,9 @@ func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Exec
 	}
 	return nil, s
 }
+
+// mendBusy is for a trial that failed for what passes.
+const mendBusy = "start Garuda again when the machine has more time, memory and room to spare"
 
 // errNoTrial is in the error of a trial that could not be made.
 var errNoTrial = errors.New("no trial was made")

@@ -164,3 +164,26 @@ func TestWhatMendsNamespaces(t *testing.T) {
 		}
 	}
 }
+
+// Who works in a sandbox that is not the best is told so, why, and how to mend it.
+func TestWhatIsSaidOfASandboxThatIsNotTheBest(t *testing.T) {
+	ended := 0
+	a, b := &fake{name: "a", ended: &ended, err: errors.New("namespaces are refused")}, &fake{name: "b", ended: &ended}
+	second := kindOf(b, "")
+	second.atStart = func() string { return "Nothing is made." }
+	_, s := first(t.Context(), wrapped.Options{}, []kind{kindOf(a, "allow them"), second})
+	want := "Commands run in the b sandbox. Nothing is made. The sandbox a does not work here: namespaces are refused. To mend it: allow them."
+	if s.Notice() != want {
+		t.Error(s.Notice())
+	}
+	// Of what passes, no setting of the machine is to blame.
+	a.err = fmt.Errorf("not ready: %w", os.ErrDeadlineExceeded)
+	_, s = first(t.Context(), wrapped.Options{}, []kind{kindOf(a, "allow them"), second})
+	if got := strings.Join(s.Better(), "\n"); strings.Contains(got, "allow them") || !strings.Contains(got, mendBusy) {
+		t.Error(got)
+	}
+	_, s = first(t.Context(), wrapped.Options{}, []kind{second})
+	if s.Notice() != "" || len(s.Better()) > 0 {
+		t.Errorf("of the best: %q", s.Notice())
+	}
+}

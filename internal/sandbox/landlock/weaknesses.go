@@ -23,6 +23,15 @@ func Weaknesses(version int) []string {
 	return all
 }
 
+// AtStart is what everybody has to know who works behind this fence.
+func AtStart(version int) string {
+	network := "they reach no network but what network.allow names."
+	if version < netVersion {
+		network = "they reach no network at all, also not what network.allow names."
+	}
+	return "In the project's own folder commands make, remove and rename nothing, so git does not commit; the file tools do. And " + network
+}
+
 const (
 	// netVersion is the first that knows ports of TCP, scopeVersion the first that
 	// keeps signals and abstract sockets to the processes behind the same fence.
