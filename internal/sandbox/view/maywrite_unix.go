@@ -15,3 +15,9 @@ func mayWrite(dir string) error {
 	}
 	return nil
 }
+
+// sameDevice tells whether two folders lie on one disk, so that one can be moved.
+func sameDevice(a, b string) bool {
+	var x, y unix.Stat_t
+	return unix.Stat(a, &x) == nil && unix.Stat(b, &y) == nil && x.Dev == y.Dev
+}

@@ -41,6 +41,10 @@ type session struct {
 	copies          string
 	lock            *state.Lock
 	inPlace, closed bool
+	// caches are kept with the session's end, and made are folders in the user's home
+	// that were made for it.
+	caches []cache
+	made   []string
 }
 
 // newSession makes the private folder. A lock that ends with this process, however it
@@ -253,17 +257,18 @@ func placeAt(root *os.Root, at string, folder bool) error {
 	return f.Close()
 }
 
-// close removes everything, and then gives the lock back.
+// close keeps the caches, removes everything else, and then gives the lock back.
 func (s *session) close() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
+	kept := s.keep()
 	err := removeTree(s.dir)
 	if err != nil {
 		err = fmt.Errorf("remove the session's private folder %s: %w", s.dir, err)
 	}
-	return errors.Join(err, s.lock.Close())
+	return errors.Join(kept, err, s.lock.Close())
 }
 
 // Sweep removes the private folders of sessions that were killed: those below

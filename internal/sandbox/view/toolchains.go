@@ -146,7 +146,7 @@ func (b *Builder) addUsual(to []sandbox.Entry, t tool) []sandbox.Entry {
 				continue
 			}
 			if list.write && t.program != "" {
-				b.makeCache(path)
+				b.missingCache(path)
 			}
 			to = b.addTold(to, told{path, list.write, list.settings}, why)
 		}
@@ -173,19 +173,6 @@ func (b *Builder) expand(path string) string {
 		return ""
 	}
 	return filepath.Join(b.rules.home, rest)
-}
-
-// makeCache makes the folder of a cache that is not there yet, in the home folder
-// only: the tool would make it too, but in the session's own home, and lose it.
-func (b *Builder) makeCache(path string) {
-	if b.rules.home == "" || !inside(b.rules.home, path) || exists(path) {
-		return
-	}
-	real := realPath(path)
-	if b.rules.check(path, real) != nil || !inside(b.rules.home, real) {
-		return
-	}
-	_ = os.MkdirAll(real, 0o700) // without it the cache lasts for the session
 }
 
 // addTold adds a place that a tool names, if it may be shown and is there. Why it may
@@ -271,7 +258,7 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, f := range found {
-		if f.answer == nil {
+		if f.answer == nil || f.needs != "" && !exists(b.expand(f.needs)) {
 			continue
 		}
 		have := record[f.program]
@@ -324,8 +311,9 @@ func (b *Builder) askOne(ctx context.Context, f foundTool) ([]told, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer removeEmpty(b.missing(f.write)) // npm makes its cache to say where that is
 	res, err := b.opt.Ask.Run(ctx, &sandbox.Command{
-		Argv: append([]string{f.path}, f.args...), Dir: dir, Env: b.askEnv(), Timeout: askWithin, Limit: askLimit,
+		Argv: append([]string{f.path}, f.args...), Dir: dir, Env: b.askEnv(f.tool, dir), Timeout: askWithin, Limit: askLimit,
 	})
 	switch {
 	case err != nil:
@@ -345,14 +333,22 @@ func (b *Builder) askOne(ctx context.Context, f foundTool) ([]told, error) {
 }
 
 // askEnv is what an asked tool gets: what commands get, with the user's real home,
-// since it is to name the places there.
-func (b *Builder) askEnv() []string {
+// since it is to name the places there. What it would write there goes to dir.
+func (b *Builder) askEnv(t tool, dir string) []string {
 	env := slices.DeleteFunc(slices.Clone(b.opt.AskEnv), func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "PATH=")
 	})
 	env = append(env, "PATH="+b.trustedPath())
 	if b.opt.Home != "" {
 		env = append(env, "HOME="+b.opt.Home)
+	}
+	for name, value := range t.env {
+		if value == askDir {
+			value = dir
+		} else if expanded := b.expand(value); expanded != "" {
+			value = expanded
+		}
+		env = append(env, name+"="+value)
 	}
 	return append(env, b.placeEnv()...)
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 )
 
@@ -14,10 +15,18 @@ type tool struct {
 	// args ask it for its places, and answer reads what it printed.
 	args   []string
 	answer func(out string) []told
+	// env is what it is asked with so that it leaves nothing in the home folder: paths
+	// as below, or askDir for a folder of its own. Without the place in needs it has
+	// nothing to name, and would make that place.
+	env   map[string]string
+	needs string
 	// read, write and settings are its usual places: programs and libraries, caches,
 	// and files of settings, of which commands get a copy without credentials.
 	read, write, settings []string
 }
+
+// askDir stands for the folder in which a tool is asked.
+const askDir = "."
 
 // told is a place that a tool named, or that it usually has.
 type told struct {
@@ -48,13 +57,13 @@ func placeVariables() map[string]string {
 func tools() []tool {
 	return []tool{
 		{
-			program: "go", args: []string{"env", "-json", "GOROOT", "GOPATH", "GOMODCACHE", "GOCACHE", "GOBIN", "GOENV"}, answer: goPlaces,
+			program: "go", env: quietGo(), args: []string{"env", "-json", "GOROOT", "GOPATH", "GOMODCACHE", "GOCACHE", "GOBIN", "GOENV"}, answer: goPlaces,
 			read: []string{"$GOBIN", "$GOROOT", "$GOPATH/bin", "~/sdk"}, write: []string{"$GOMODCACHE", "$GOCACHE", "$GOPATH/pkg/sumdb"},
 		},
 		{program: "golangci-lint", write: []string{"~/.cache/golangci-lint"}},
 		{program: "git", settings: []string{"~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes"}},
 		{
-			program: "npm", args: []string{"config", "get", "cache", "prefix"}, answer: npmPlaces,
+			program: "npm", env: map[string]string{"npm_config_logs_dir": askDir, "npm_config_update_notifier": "false"}, args: []string{"config", "get", "cache", "prefix"}, answer: npmPlaces,
 			settings: []string{"~/.npmrc"}, read: []string{"$npm_config_prefix"}, write: []string{"$npm_config_cache"},
 		},
 		{program: "pnpm", write: []string{"$PNPM_HOME/store", "~/.cache/pnpm"}, read: []string{"$PNPM_HOME"}},
@@ -75,8 +84,8 @@ func tools() []tool {
 		{program: "poetry", write: []string{"$POETRY_CACHE_DIR"}},
 		{program: "pipx", read: []string{"$PIPX_HOME"}},
 		{program: "pre-commit", write: []string{"~/.cache/pre-commit"}},
-		{program: "rustup", args: []string{"show", "home"}, answer: readLines, read: []string{"$RUSTUP_HOME"}},
-		{program: "rustc", args: []string{"--print", "sysroot"}, answer: readLines},
+		{program: "rustup", needs: "$RUSTUP_HOME", args: []string{"show", "home"}, answer: readLines, read: []string{"$RUSTUP_HOME"}},
+		{program: "rustc", needs: "$RUSTUP_HOME", args: []string{"--print", "sysroot"}, answer: readLines},
 		{
 			program: "cargo", read: []string{"$CARGO_HOME/bin"}, write: []string{"$CARGO_HOME/registry", "$CARGO_HOME/git"},
 			settings: []string{"$CARGO_HOME/config.toml", "$CARGO_HOME/config"},
@@ -103,6 +112,15 @@ func tools() []tool {
 			"~/.opam", "~/miniconda3", "~/miniforge3", "~/mambaforge", "~/anaconda3", "~/.npm-global", "~/.npm-packages",
 		}},
 	}
+}
+
+// quietGo keeps Go's own counters out of the home folder, whose place the system's
+// convention names, but for macOS.
+func quietGo() map[string]string {
+	if runtime.GOOS == "darwin" {
+		return nil
+	}
+	return map[string]string{"XDG_CONFIG_HOME": askDir, "GOENV": "~/.config/go/env"}
 }
 
 func goPlaces(out string) []told {

@@ -161,3 +161,31 @@ func TestReplacedAndIgnoredCommits(t *testing.T) {
 		t.Errorf("blame:\n%s", got)
 	}
 }
+
+// Git looks into no submodule, whatever the repository says about that: what the
+// settings of one run would be run.
+func TestSubmodulesAreNotEntered(t *testing.T) {
+	env := repo(t, map[string]string{"a.txt": "one\n"})
+	git(t, env, "init", "-q", "-b", "main")
+	git(t, env, "init", "-q", "sub")
+	git(t, env, "-C", "sub", "commit", "-q", "--allow-empty", "-m", "x")
+	put(t, env, ".gitmodules", "[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n")
+	git(t, env, "add", ".")
+	git(t, env, "commit", "-qm", "first")
+	git(t, env, "config", "submodule.sub.ignore", "none")
+	git(t, env, "config", "submodule.recurse", "true")
+	git(t, env, "config", "diff.submodule", "diff")
+	git(t, env, "config", "status.submoduleSummary", "true")
+	ran := filepath.Join(t.TempDir(), "ran")
+	git(t, env, "-C", "sub", "config", "core.fsmonitor", "touch "+ran+"; false")
+	for _, call := range append(each("a.txt"), each("sub")...) {
+		_, _ = tooltest.Run(env, call.tool, call.in) // some say that there is no such file
+		if _, err := os.Lstat(ran); err == nil {
+			t.Fatalf("%T ran what a submodule's settings say", call.tool)
+		}
+	}
+	git(t, env, "status")
+	if _, err := os.Lstat(ran); err != nil {
+		t.Error("the user's own git did not run it, so this test shows nothing")
+	}
+}
