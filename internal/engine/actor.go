@@ -26,6 +26,7 @@ var (
 type actor struct {
 	s          *Session
 	queue      []Prompt
+	steering   steering
 	cancelTurn context.CancelCauseFunc
 	turnDone   chan *TurnResult
 	// asideDone tells that what ran between two turns is over.
@@ -227,6 +228,7 @@ func (a *actor) turnEnded(r *TurnResult) {
 	if r.End == core.EndInterrupted {
 		a.notes.put(stoppedNote())
 	}
+	a.unsteered(r)
 	a.restful = r.End == core.EndDone
 	a.s.log.publish(TurnEnded{Result: r})
 	a.next()

@@ -59,6 +59,10 @@ type Answered struct {
 	Cost     core.Cost
 }
 
+// Steered are messages of the user that came while the turn ran, and that the model
+// gets with its next step.
+type Steered struct{ Prompts []Prompt }
+
 // ServerTool is a tool that the provider runs: begun, and Done with its result.
 type ServerTool llm.ServerTool
 
@@ -150,6 +154,8 @@ type TurnResult struct {
 	APITime  time.Duration
 	Duration time.Duration
 	Denials  []Denial
+	// Unsent are messages of the user that came too late for the turn.
+	Unsent []Prompt
 	// JournalErr is set when the session could not be written to disk.
 	JournalErr error
 	// Session holds the sums of the whole session.
@@ -191,6 +197,7 @@ func (ToolEnded) engineEvent()     {}
 func (Results) engineEvent()       {}
 func (Answered) engineEvent()      {}
 func (ServerTool) engineEvent()    {}
+func (Steered) engineEvent()       {}
 func (Retrying) engineEvent()      {}
 func (RetryEnded) engineEvent()    {}
 func (Compacted) engineEvent()     {}

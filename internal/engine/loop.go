@@ -117,7 +117,7 @@ func (t *turnRun) loop(ctx context.Context) (core.TurnEnd, error) {
 		}
 		switch action {
 		case turn.Finish:
-			if t.askForAnswer(resp, end) {
+			if t.askForAnswer(resp, end) || t.goOn(resp, end) {
 				break
 			}
 			t.finish(resp, calls, end)

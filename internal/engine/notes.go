@@ -63,9 +63,14 @@ func (p *pending) add(n *tool.Note) {
 
 // message tells those who wait that the user has sent one.
 func (p *pending) message() {
+	p.arrival("the user sent a message, which comes when this turn ends")
+}
+
+// arrival ends the waits with this news.
+func (p *pending) arrival(news string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.arrive("the user sent a message, which comes when this turn ends")
+	p.arrive(news)
 }
 
 // arrive ends the waits; the lock is held.

@@ -89,6 +89,10 @@ func (a *Activity) Show(e engine.Event) {
 		a.retrying(e)
 	case engine.ServerTool:
 		a.serverTool(e)
+	case engine.Steered:
+		for _, p := range e.Prompts {
+			a.Screen.Line(Dim, "told the model: "+oneLine(p.Text))
+		}
 	case engine.Notice:
 		a.line(Warn, "! "+indented(e.Text))
 	case engine.BudgetWarning:

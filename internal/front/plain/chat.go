@@ -299,6 +299,9 @@ func (c *chat) turnEnded(r *engine.TurnResult) {
 	case r.End != core.EndDone && r.End != core.EndInterrupted:
 		c.screen.Line(lines.Warn, "! "+lines.EndInWords(r))
 	}
+	for _, p := range r.Unsent {
+		c.say("not sent: " + inShort(p.Text))
+	}
 	if r.JournalErr != nil {
 		c.fail(r.JournalErr)
 	}

@@ -47,6 +47,7 @@ func commands() []command {
 		{name: "models", aliases: []string{"model"}, args: "[n|provider/model]", help: "list the models, or use another one", whileBusy: withoutArgs, run: runModels},
 		{name: "think", args: "[LEVEL]", help: "how much the model thinks: off, low, medium, high, xhigh, max", whileBusy: always, run: runThink},
 		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
+		{name: "steer", args: "TEXT", help: "tell the running turn something: the model gets it with its next step", whileBusy: always, run: runSteer},
 		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
 		{name: "todo", help: "the list of steps that the model keeps", whileBusy: always, run: runTodo},
 		{name: "memory", help: "what is remembered of this project, and what waits for your yes", run: runMemory},

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"garuda/internal/engine"
@@ -87,6 +88,20 @@ func (c *chat) start(ctx context.Context, text string, echo bool) {
 func (c *chat) submit(text string) {
 	c.busy = true
 	c.session.Submit(engine.Prompt{Text: strings.TrimRight(text, " \t\n")})
+}
+
+// runSteer gives the running turn a message; without one it is a prompt.
+func runSteer(_ context.Context, c *chat, text string) error {
+	switch {
+	case text == "":
+		return errors.New("say something: /steer TEXT")
+	case c.idle():
+		c.submit(text)
+	default:
+		c.session.Steer(engine.Prompt{Text: text})
+		c.say("for the next step: " + inShort(text))
+	}
+	return nil
 }
 
 // endOfInput ends the chat once what was asked for is done.
