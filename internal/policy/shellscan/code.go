@@ -17,6 +17,15 @@ type text struct {
 	known bool
 	// here: it runs in the same shell and sees its variables.
 	here bool
+	// plain: it is read as a shell reads it that knows only what POSIX has.
+	plain bool
+}
+
+func (t text) parse(code string) (*program, error) {
+	if t.plain {
+		return parseText(code, plainParsers)
+	}
+	return parseText(code, parsers)
 }
 
 // code walks the texts of code that a command is given.
@@ -43,7 +52,7 @@ func (w *walker) run(c *Command, t text) {
 		}
 		return
 	}
-	p, err := parseText(t.code)
+	p, err := t.parse(t.code)
 	code := t.code
 	for tries := 0; err != nil; tries++ {
 		if t.known || tries == maxCutLines {
@@ -56,7 +65,7 @@ func (w *walker) run(c *Command, t text) {
 			return
 		}
 		code = code[:last]
-		p, err = parseText(code)
+		p, err = t.parse(code)
 	}
 	in := newWalker(w.script, w.ctx)
 	in.via, in.depth, in.args, in.arg0 = c, w.depth+1, t.args, t.arg0
@@ -182,14 +191,14 @@ func valueOf(words []Word, letter byte, long string) []text {
 	return nil
 }
 
-// plainShell adds, to code for a shell that may know no $'…' and $"…", what it would be
-// for one that takes the dollar sign as it stands.
+// plainShell adds, to code for a shell that may be bash or one that knows only what
+// POSIX has, what it would be for the latter. That takes the dollar sign of $'…' and
+// $"…" as it stands, and parts &> (which the parser refuses there).
 func plainShell(list []text) []text {
 	for _, t := range list {
-		if code := strings.NewReplacer("$'", `\$'`, `$"`, `\$"`).Replace(t.code); code != t.code {
-			t.code, t.known = code, false
-			list = append(list, t)
-		}
+		t.code = strings.NewReplacer("$'", `\$'`, `$"`, `\$"`, "&>", "& >").Replace(t.code)
+		t.known, t.plain = false, true
+		list = append(list, t)
 	}
 	return list
 }

@@ -32,7 +32,7 @@ func CompilePattern(text string) (p *Pattern, never string, err error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, "", errors.New("the pattern is empty")
 	}
-	file, err := parse(text)
+	file, err := parse(text, parsers)
 	if err != nil {
 		return nil, "", errors.New("the pattern cannot be parsed: " + parseMessage(err))
 	}

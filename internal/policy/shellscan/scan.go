@@ -124,13 +124,19 @@ func (r Redirect) String() string {
 	return r.Fd + r.Op + r.Target.String()
 }
 
-var parsers = sync.Pool{New: func() any {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash), syntax.KeepComments(true))
-}}
+// The parsers of bash's language, and of the one of plain shells, where &> is an & and
+// a redirection, (( two subshells, and [[ a command.
+var parsers, plainParsers = parsersOf(syntax.LangBash), parsersOf(syntax.LangPOSIX)
 
-func parse(text string) (*syntax.File, error) {
-	p := parsers.Get().(*syntax.Parser)
-	defer parsers.Put(p)
+func parsersOf(language syntax.LangVariant) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		return syntax.NewParser(syntax.Variant(language), syntax.KeepComments(true))
+	}}
+}
+
+func parse(text string, from *sync.Pool) (*syntax.File, error) {
+	p := from.Get().(*syntax.Parser)
+	defer from.Put(p)
 	return p.Parse(strings.NewReader(text), "")
 }
 
@@ -146,14 +152,14 @@ type program struct {
 // parseText parses a text for walking, as bash sees it. In a coprocess that is no
 // compound command the parser takes the command for a name, and assignments and
 // redirections for words, so the keyword is blanked there and the text parsed again.
-func parseText(text string) (*program, error) {
+func parseText(text string, from *sync.Pool) (*program, error) {
 	text, err := joinLines(text)
 	if err != nil {
 		return nil, err
 	}
 	coprocs := 0
 	for {
-		file, err := parse(text)
+		file, err := parse(text, from)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +242,7 @@ func scan(text string, ctx *Context) *Script {
 		s.Unreadable = why
 		return s
 	}
-	p, err := parseText(text)
+	p, err := parseText(text, parsers)
 	if err != nil {
 		s.Unreadable = "it cannot be parsed: " + parseMessage(err)
 		return s

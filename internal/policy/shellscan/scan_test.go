@@ -387,7 +387,7 @@ func FuzzScan(f *testing.F) {
 		if strings.Contains(text, "coproc") {
 			return // what the parser reads wrongly it also prints wrongly
 		}
-		file, err := parse(text)
+		file, err := parse(text, parsers)
 		if err != nil {
 			t.Fatalf("%q was scanned but does not parse: %v", text, err)
 		}

@@ -356,7 +356,7 @@ func splitString(words []Word) ([]Word, bool) {
 
 // splitWords splits a text as a shell would when nothing in it expands.
 func splitWords(text string) []string {
-	file, err := parse(text)
+	file, err := parse(text, parsers)
 	if err != nil || len(file.Stmts) != 1 {
 		return strings.Fields(text)
 	}
