@@ -29,8 +29,9 @@ type Launch struct {
 	// descriptors 0, 1 and 2, so that it does not hold the command's output open. Those
 	// of the command come after Files. It is not closed here.
 	Aside *os.File
-	// Attributes adds to how it is started: namespaces, their maps. It must leave
-	// the session and the parent-death signal alone. May be nil.
+	// Attributes adds to how it is started. It must leave the session and the
+	// parent-death signal alone; with a new user namespace only namespaces and ambient
+	// capabilities count. May be nil.
 	Attributes func(*syscall.SysProcAttr)
 	// Init is the other end of a process that stands between this package and the
 	// command. nil means that the process is the command itself.
@@ -101,6 +102,11 @@ func (l *Launch) descriptors(own []*os.File) []*os.File {
 		return slices.Concat(own, l.Files)
 	}
 	return slices.Concat([]*os.File{l.Aside, l.Aside, l.Aside}, l.Files, own)
+}
+
+// start starts it as package os does.
+func (l *Launch) start(files []*os.File) (*os.Process, error) {
+	return os.StartProcess(l.Path, l.Argv, &os.ProcAttr{Dir: l.Dir, Env: l.Env, Files: files, Sys: l.attributes()})
 }
 
 // over tells who prepared the launch that nothing is left of it.

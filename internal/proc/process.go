@@ -197,10 +197,7 @@ func (p *Process) fork(cmd *sandbox.Command, files []*os.File) error {
 	}
 	p.sup.announce()
 	var err error
-	p.os, err = os.StartProcess(p.launch.Path, p.launch.Argv, &os.ProcAttr{
-		Dir: p.launch.Dir, Env: p.launch.Env, Files: files, Sys: p.launch.attributes(),
-	})
-	if err != nil {
+	if p.os, err = startProcess(p.launch, files); err != nil {
 		return explainStart(err, cmd)
 	}
 	p.pid = p.os.Pid
