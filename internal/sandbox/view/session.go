@@ -54,44 +54,63 @@ func newSession(opt *Options) (_ *session, err error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := state.MakePath(real)
+	dir, lock, err := newPrivate(real, opt.Clock)
 	if err != nil {
 		return nil, err
 	}
-	defer folder.Close()
-	guard, err := folder.LockWithin(context.Background(), opt.Clock, guardName, guardWait)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, guard.Close()) }()
-	dir, err := os.MkdirTemp(real, sessionPrefix)
-	if err != nil {
-		return nil, err
-	}
-	s := &session{dir: dir, tempAt: tempAt, homeAt: homeAt(opt), inPlace: opt.InPlace}
+	s := &session{dir: dir, lock: lock, tempAt: tempAt, homeAt: homeAt(opt), inPlace: opt.InPlace}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, removeTree(dir))
+			err = errors.Join(err, s.close())
 		}
 	}()
-	own, err := state.OpenPath(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer own.Close()
-	if s.lock, err = own.Lock(lockName); err != nil {
-		return nil, err
-	}
 	for _, sub := range []struct {
 		name string
 		path *string
 	}{{"tmp", &s.tmp}, {"home", &s.home}, {"settings", &s.copies}} {
 		*sub.path = filepath.Join(dir, sub.name)
 		if err := os.Mkdir(*sub.path, 0o700); err != nil {
-			return nil, errors.Join(err, s.lock.Close())
+			return nil, err
 		}
 	}
 	return s, nil
+}
+
+// newPrivate makes a folder below parent, and takes its lock.
+func newPrivate(parent string, clock core.Clock) (dir string, lock *state.Lock, err error) {
+	folder, err := state.MakePath(parent)
+	if err != nil {
+		return "", nil, err
+	}
+	defer folder.Close()
+	guard, err := folder.LockWithin(context.Background(), clock, guardName, guardWait)
+	if err != nil {
+		return "", nil, err
+	}
+	defer func() { err = errors.Join(err, guard.Close()) }()
+	if dir, err = os.MkdirTemp(parent, sessionPrefix); err != nil {
+		return "", nil, err
+	}
+	own, err := state.OpenPath(dir)
+	if err == nil {
+		defer own.Close()
+		lock, err = own.Lock(lockName)
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, removeTree(dir))
+	}
+	return dir, lock, nil
+}
+
+// PrivateFolder makes a folder beside those of sessions, for whatever has to be gone
+// afterwards: done removes it, and so does Sweep when this process was killed.
+func PrivateFolder(clock core.Clock, garudaHome string) (dir string, done func() error, err error) {
+	dir, lock, err := newPrivate(realPath(sessionsParent(garudaHome)), clock)
+	if err != nil {
+		return "", nil, fmt.Errorf("make a private folder: %w", err)
+	}
+	s := &session{dir: dir, lock: lock}
+	return dir, s.close, nil
 }
 
 // parentOf is the real path of the folder in which a private folder is made.

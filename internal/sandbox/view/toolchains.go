@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -32,8 +34,10 @@ const (
 	askWithin = 2 * time.Second
 	askLimit  = 64 << 10
 	maxTold   = 32
-	// askAgain is how long a tool that did not answer is left alone.
+	// askAgain is how long a tool that did not answer is left alone. One that was only
+	// too slow is asked again after askLater, then after twice that, and so on.
 	askAgain = 24 * time.Hour
+	askLater = 5 * time.Minute
 )
 
 // answered is a tool's answer, and the program that gave it.
@@ -48,7 +52,12 @@ type answered struct {
 	// only after askAgain, since each try takes the first command's time.
 	Failed string    `json:"failed,omitempty"`
 	Asked  time.Time `json:"asked,omitzero"`
+	// Late counts how often in a row it was too slow.
+	Late int `json:"late,omitempty"`
 }
+
+// errLate is in the error of a tool that did not answer in time.
+var errLate = fmt.Errorf("it did not name its folders within %v", askWithin)
 
 type toolchainsRecord struct {
 	V     int                 `json:"v"`
@@ -281,6 +290,9 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 					return // it was not let answer
 				}
 				got.Failed, got.Asked = err.Error(), b.opt.Clock.Now().UTC().Truncate(time.Second)
+				if errors.Is(err, errLate) {
+					got.Late = have.Late + 1
+				}
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -299,10 +311,30 @@ func (b *Builder) ask(ctx context.Context, found []foundTool) map[string]answere
 	return record
 }
 
-// counts tells whether what is kept of a tool saves asking it.
+// counts tells whether what is kept of a tool saves asking it. On a busy machine one
+// that was too slow would be so again.
 func (b *Builder) counts(have answered) bool {
+	if have.Failed == "" {
+		return true
+	}
+	again := askAgain
+	if have.Late > 0 {
+		again = min(askAgain, askLater<<min(have.Late-1, 10))
+	}
 	ago := b.opt.Clock.Now().Sub(have.Asked)
-	return have.Failed == "" || 0 <= ago && ago < askAgain
+	return 0 <= ago && (ago < again || have.Late > 0 && ago < askAgain && b.busy())
+}
+
+// machineIsBusy tells whether more waits for the processors than they can do, where
+// the system says so.
+func machineIsBusy() bool {
+	text, err := userfile.Read("/proc/loadavg", 1<<10)
+	if err != nil {
+		return false
+	}
+	minute, _, _ := strings.Cut(string(text), " ")
+	load, err := strconv.ParseFloat(minute, 64)
+	return err == nil && load > 2*float64(runtime.NumCPU())
 }
 
 // askOne runs one tool in an empty folder, so that no project's settings have a say.
@@ -319,7 +351,7 @@ func (b *Builder) askOne(ctx context.Context, f foundTool) ([]told, error) {
 	case err != nil:
 		return nil, fmt.Errorf("ask it for its folders: %w", err)
 	case res.TimedOut:
-		return nil, fmt.Errorf("it did not name its folders within %v", askWithin)
+		return nil, errLate
 	case res.ExitCode != 0:
 		return nil, errors.New("it does not name its folders")
 	case res.Stdout.Total > int64(len(res.Stdout.Head)) || res.Stderr.Total > int64(len(res.Stderr.Head)):

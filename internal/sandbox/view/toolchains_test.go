@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -280,4 +281,44 @@ func FuzzAnswers(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A tool that was too slow is asked again soon, later each time, and not while the
+// machine is busy; one that fails is left alone for a day.
+func TestSlowAnswers(t *testing.T) {
+	d := newDecoy(t)
+	d.program(filepath.Join(d.dir, "bin", "uv"))
+	d.program(filepath.Join(d.dir, "bin", "pyenv"))
+	clock := testkit.NewClock()
+	o := &oracle{answers: map[string]sandbox.Result{"uv": {TimedOut: true}, "pyenv": {ExitCode: 1}}}
+	d.opt.Path, d.opt.Clock, d.opt.Ask = filepath.Join(d.dir, "bin"), clock, o
+	busy := false
+	asked := func() int {
+		o.asked = nil
+		b := d.builder()
+		b.busy = func() bool { return busy }
+		viewOf(t, b, &sandbox.Command{})
+		return len(o.asked)
+	}
+	for i, step := range []struct {
+		after time.Duration
+		busy  bool
+		want  int
+	}{
+		{0, false, 2}, {askLater - time.Second, false, 0}, {time.Second, true, 0}, {0, false, 1},
+		{askLater, false, 0}, {askLater, false, 1}, {3 * askLater, false, 0}, {askLater, false, 1}, {askAgain, true, 2},
+	} {
+		clock.Advance(step.after)
+		busy = step.busy
+		if got := asked(); got != step.want {
+			t.Errorf("step %d: asked %d, want %d", i, got, step.want)
+		}
+	}
+	o.answers["uv"] = printed(d.outside)
+	clock.Advance(askAgain)
+	asked()
+	clock.Advance(2 * askAgain)
+	if got := asked(); got != 1 { // only the one that fails
+		t.Errorf("asked %d", got)
+	}
 }

@@ -75,6 +75,8 @@ type Builder struct {
 	deny    []*pathglob.Glob
 	// more are the places that With added.
 	more []sandbox.Entry
+	// busy tells whether the machine has too much to do for a slow tool to answer.
+	busy func() bool
 
 	shared *shared
 }
@@ -131,7 +133,7 @@ func NewBuilder(opt Options) (*Builder, error) {
 		opt.Clock = core.SystemClock
 	}
 	opt.Added, opt.Read = slices.Clone(opt.Added), slices.Clone(opt.Read)
-	b := &Builder{opt: opt, rules: newPlaceRules(&opt), deny: deny, shared: &shared{infos: map[string]*privateInfo{}, modules: gitlink.NewFinder(opt.Root)}}
+	b := &Builder{opt: opt, rules: newPlaceRules(&opt), deny: deny, busy: machineIsBusy, shared: &shared{infos: map[string]*privateInfo{}, modules: gitlink.NewFinder(opt.Root)}}
 	if b.session, err = newSession(&opt); err != nil {
 		return nil, fmt.Errorf("make the session's private folder: %w", err)
 	}
