@@ -183,6 +183,11 @@ func (f *Folder) fill(file *os.File, name string, data []byte, durable bool) err
 	return Explain("write", filepath.Join(f.path, name), errors.Join(err, file.Close()))
 }
 
+// Rename gives a file another name in this folder, in place of what has it.
+func (f *Folder) Rename(from, to string) error {
+	return Explain("rename", filepath.Join(f.path, from), f.root.Rename(from, to))
+}
+
 // Stat describes a file or folder, not following a last link.
 func (f *Folder) Stat(name string) (fs.FileInfo, error) { return f.root.Lstat(name) }
 

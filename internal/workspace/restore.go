@@ -154,14 +154,16 @@ func (w *Workspace) SetMode(p Path, mode fs.FileMode) error {
 	return w.failure("set the mode of", p, dir.chmod(name, p.Info, mode.Perm()))
 }
 
-// SyncFolder puts on the disk what changed in the folder that holds p.
-func (w *Workspace) SyncFolder(p Path) error {
-	dir, _, err := w.parent(p)
+// SyncFolder puts on the disk which names the folder with this slash path holds, "."
+// for the root. One that is not there, or is no folder any more, has none.
+func (w *Workspace) SyncFolder(rel string) error {
+	m := w.mounts[0]
+	dir, err := m.dir.sub(rel)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // see above
 	}
 	defer dir.close()
-	return unsaved(p, dir.sync())
+	return unsaved(Path{Rel: rel}, dir.sync())
 }
 
 // Readlink is the target of a link that a walk came across, as it is written.
