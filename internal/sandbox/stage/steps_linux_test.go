@@ -9,12 +9,24 @@ import (
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/bwrap"
 	"garuda/internal/sandbox/linux"
 	"garuda/internal/sandbox/stage"
+	"garuda/internal/sandbox/wrapped"
 )
 
 // Whichever step fails, the command does not run and the error names the step.
 func TestEveryStepFailsClosed(t *testing.T) {
+	t.Run("linux", func(t *testing.T) { failsClosed(t, linux.New, stage.StepNames()) })
+	t.Run("bwrap", func(t *testing.T) {
+		if _, err := os.Stat(bwrap.Program); err != nil {
+			t.Skip(err)
+		}
+		failsClosed(t, bwrap.New, stage.InnerStepNames())
+	})
+}
+
+func failsClosed(t *testing.T, make func(wrapped.Options) (*linux.Executor, error), steps []string) {
 	sup, err := proc.New(proc.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +37,7 @@ func TestEveryStepFailsClosed(t *testing.T) {
 		}
 	}()
 	root := t.TempDir()
-	e, err := linux.New(linux.Options{
+	e, err := make(wrapped.Options{
 		Supervisor: sup, Records: t.TempDir(),
 		View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
 			v, err := linux.SystemView()
@@ -44,7 +56,7 @@ func TestEveryStepFailsClosed(t *testing.T) {
 		})
 	}
 	mark := filepath.Join(root, "ran")
-	for _, step := range stage.StepNames() {
+	for _, step := range steps {
 		if step == "start" {
 			continue // after it the command runs
 		}
