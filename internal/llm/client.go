@@ -41,57 +41,57 @@ type TimeLimits struct {
 type Quirks struct {
 	// MaxTokensField is the request field for the output limit; empty means the
 	// format's own (max_tokens for compatible servers, max_completion_tokens for OpenAI).
-	MaxTokensField string
+	MaxTokensField string `json:"maxTokensField,omitzero"`
 	// TextToolCalls says how text that is a tool call is read: "" or "whole"
 	// (the whole reply is calls), "lines", "off".
-	TextToolCalls string
+	TextToolCalls string `json:"textToolCalls,omitzero"`
 	// NoStreamUsage leaves stream_options out for servers that refuse it.
-	NoStreamUsage bool
+	NoStreamUsage bool `json:"noStreamUsage,omitzero"`
 	// ResponsesFallback allows the switch from /chat/completions to /responses
 	// when the endpoint refuses the former for this model.
-	ResponsesFallback bool
+	ResponsesFallback bool `json:"responsesFallback,omitzero"`
 
 	// ThinkingField says how the provider is told how much to think.
-	ThinkingField ThinkingField
+	ThinkingField ThinkingField `json:"thinkingField,omitzero"`
 	// Efforts are the words that stand in for [Info].Efforts where nobody knows
 	// the model's own: lowest first, joined by commas. Empty means low,medium,high.
-	Efforts string
+	Efforts string `json:"efforts,omitzero"`
 	// ThinkOffWord is the effort that turns thinking off where Efforts has none
 	// for it; ThinksAlways says that nothing does, and the lowest level is sent.
-	ThinkOffWord string
-	ThinksAlways bool
+	ThinkOffWord string `json:"thinkOffWord,omitzero"`
+	ThinksAlways bool   `json:"thinksAlways,omitzero"`
 	// Playback says how thinking goes back to the server.
-	Playback Playback
+	Playback Playback `json:"playback,omitzero"`
 	// PlaybackAlways sends reasoning_content, if only an empty one, with every
 	// message of the assistant's: the server refuses a conversation without it.
-	PlaybackAlways bool
+	PlaybackAlways bool `json:"playbackAlways,omitzero"`
 	// ImpliedThink is for templates that open <think> themselves, so that an
 	// answer begins inside it.
-	ImpliedThink bool
+	ImpliedThink bool `json:"impliedThink,omitzero"`
 
 	// SystemRole is the role of the system prompt; empty means "system". "user"
 	// is for templates without one.
-	SystemRole string
+	SystemRole string `json:"systemRole,omitzero"`
 	// Alternate is for servers that want user and assistant by turns, and the
 	// assistant between a tool's result and the user: a short message is put in.
-	Alternate bool
+	Alternate bool `json:"alternate,omitzero"`
 	// EmptyContent is what stands for the content of a message that only calls
 	// tools: "" or "null", "string" (""), "absent".
-	EmptyContent string
+	EmptyContent string `json:"emptyContent,omitzero"`
 	// CallIDs are the ids that the server takes: "" for what all others take,
 	// "short" for nine letters and digits, "own" for its own unchanged.
-	CallIDs string
+	CallIDs string `json:"callIDs,omitzero"`
 	// ParallelCalls is sent as parallel_tool_calls: "on", "off", or "" for not at all.
-	ParallelCalls string
+	ParallelCalls string `json:"parallelCalls,omitzero"`
 
 	// CacheKey sends the session's id as prompt_cache_key.
-	CacheKey bool
+	CacheKey bool `json:"cacheKey,omitzero"`
 	// CacheControl marks the ends of what should be cached, as Anthropic does.
-	CacheControl bool
+	CacheControl bool `json:"cacheControl,omitzero"`
 	// CustomTools says that tools may take free text as input.
-	CustomTools bool
+	CustomTools bool `json:"customTools,omitzero"`
 	// WebSearch says that the provider itself can search the web.
-	WebSearch bool
+	WebSearch bool `json:"webSearch,omitzero"`
 }
 
 // ThinkingField is how a request says how much to think.

@@ -32,31 +32,39 @@ type Model interface {
 // Info is what is known of a model.
 type Info struct {
 	// Spec is provider/model as the user names it; ID is the provider's own name.
-	Spec, Provider, ID string
+	Spec     string `json:"spec,omitzero"`
+	Provider string `json:"provider,omitzero"`
+	ID       string `json:"id,omitzero"`
 	// Format is the wire format: anthropic, chat, responses, gemini, script.
-	Format string
+	Format string `json:"format,omitzero"`
 	// ContextWindow and MaxOutput are in tokens. Known is false when the window
 	// is Garuda's assumption (32,768), and the user is told.
-	ContextWindow, MaxOutput int
-	Known                    bool
-	Price                    core.Price
+	ContextWindow int        `json:"contextWindow,omitzero"`
+	MaxOutput     int        `json:"maxOutput,omitzero"`
+	Known         bool       `json:"known,omitzero"`
+	Price         core.Price `json:"price,omitzero"`
 	// Thinks is true for a model that can think before it answers; that it is false
 	// says something only where ThinksKnown is true.
-	Thinks, ThinksKnown bool
+	Thinks      bool `json:"thinks,omitzero"`
+	ThinksKnown bool `json:"thinksKnown,omitzero"`
 	// Efforts are the levels of thinking that the provider takes for this model,
 	// lowest first, in its own words; empty when it has none or nobody knows.
-	Efforts []string
+	Efforts []string `json:"efforts,omitzero"`
 	// Vision is true for a model that sees images; it says something only where
 	// VisionKnown is true.
-	Vision, VisionKnown bool
+	Vision      bool `json:"vision,omitzero"`
+	VisionKnown bool `json:"visionKnown,omitzero"`
 	// Local is true for a server on this machine: its first byte may take long.
-	Local bool
+	Local bool `json:"local,omitzero"`
 	// WindowSetting says in words how a local server's context is made larger, such
 	// as "start llama-server with a larger --ctx-size"; empty where nobody knows.
-	WindowSetting string
+	WindowSetting string `json:"windowSetting,omitzero"`
 	// KeySource says where the key came from: an environment variable's name,
 	// "credentials", "keychain", or "none".
-	KeySource string
+	KeySource string `json:"-"`
+	// Quirks are how its server differs from the plain protocol; a client was told
+	// of them when it was made.
+	Quirks Quirks `json:"quirks,omitzero"`
 }
 
 // Request is one model request. System and Tools are built once a session and

@@ -51,6 +51,8 @@ type Model struct {
 	Model         string `json:"model"`
 	ContextWindow int    `json:"contextWindow,omitempty"`
 	MaxOutput     int    `json:"maxOutput,omitempty"`
+	// Known is what was known of it.
+	Known *ModelSetup `json:"known,omitempty"`
 }
 
 // User is a message of the user, with its notes and attachments.

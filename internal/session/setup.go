@@ -2,6 +2,7 @@ package session
 
 import (
 	"garuda/internal/core"
+	"garuda/internal/llm"
 )
 
 // Setup is what requests are made of besides the conversation, as it was when a
@@ -23,6 +24,26 @@ type Setup struct {
 	DropThinking bool `json:"dropThinking,omitempty"`
 	// MaxOutput is the output limit in tokens that was set by hand; 0 for none.
 	MaxOutput int `json:"maxOutput,omitempty"`
+	// Model is what was known of the model.
+	Model *ModelSetup `json:"model,omitempty"`
+}
+
+// ModelSetup is what was known of a model.
+type ModelSetup struct {
+	llm.Info
+	PriceKnown bool `json:"priceKnown,omitempty"`
+}
+
+// SetupOf is what is known of a model, as the journal has it.
+func SetupOf(info *llm.Info) *ModelSetup {
+	return &ModelSetup{Info: *info, PriceKnown: info.Price.Known}
+}
+
+// Known is the model's description as it was.
+func (m *ModelSetup) Known() *llm.Info {
+	info := m.Info
+	info.Price.Known = m.PriceKnown
+	return &info
 }
 
 // Failure is the error of a request as the loop acts on it. What the provider said

@@ -10,9 +10,7 @@ import (
 
 	"garuda/internal/engine/replay"
 	"garuda/internal/llm"
-	"garuda/internal/llm/provider"
 	llmreplay "garuda/internal/llm/replay"
-	"garuda/internal/llm/script"
 	"garuda/internal/session"
 	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
@@ -24,7 +22,7 @@ import (
 func (s *System) setup() *session.Setup {
 	out := &session.Setup{
 		System: s.system, Thinking: string(thinking(s.settings.Thinking)), DropThinking: !s.settings.Thinking.KeepBlocks,
-		MaxOutput: s.infoOf(s.model.Info().Spec).MaxTokens,
+		MaxOutput: s.infoOf(s.model.Info().Spec).MaxTokens, Model: session.SetupOf(s.model.Info()),
 	}
 	for _, spec := range s.toolSpecs(toolset.On) {
 		out.Tools = append(out.Tools, spec.Name)
@@ -101,18 +99,20 @@ func (s *System) recordedTools(setup *session.Setup) (on, deferred []llm.ToolSpe
 }
 
 // recordedModel describes the model of a recording, and tells its requests without
-// sending any. A server is not asked about it.
-func (s *System) recordedModel(spec string) (*llm.Info, llmreplay.Hasher, string) {
-	if name, id, _ := strings.Cut(spec, "/"); name == script.Format {
-		return &llm.Info{Spec: spec, Provider: name, ID: id, Format: script.Format, Known: true, Local: true}, provider.ScriptHasher(), ""
+// sending any: as the journal knows the model, or else as it is known here. A server is
+// not asked about it.
+func (s *System) recordedModel(spec string, was *session.ModelSetup) (*llm.Info, llmreplay.Hasher, string) {
+	if was != nil {
+		info := was.Known()
+		hasher, err := s.providers.Hasher(info)
+		if err != nil {
+			return info, nil, err.Error()
+		}
+		return info, hasher, ""
 	}
 	choice, err := s.providers.Resolve(spec, modelInfo(&s.settings.ModelInfo))
 	if err != nil {
 		return &llm.Info{Spec: spec}, nil, err.Error()
 	}
-	hasher, err := s.providers.Hasher(choice)
-	if err != nil {
-		return choice.Info, nil, err.Error()
-	}
-	return choice.Info, hasher, ""
+	return choice.Info, nil, "this journal does not say what its model was"
 }

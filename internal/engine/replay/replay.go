@@ -30,9 +30,9 @@ type Options struct {
 	Tools func(setup *session.Setup) (on, deferred []llm.ToolSpec, missing string)
 	// AnswerTool is the name of the tool that takes an answer.
 	AnswerTool string
-	// Model describes a model and tells its requests. problem says why they cannot be
-	// told; then no request is compared.
-	Model func(spec string) (info *llm.Info, hasher replay.Hasher, problem string)
+	// Model describes a model as it was, which may be nil, and tells its requests.
+	// problem says why they cannot be told; then no request is compared.
+	Model func(spec string, was *session.ModelSetup) (info *llm.Info, hasher replay.Hasher, problem string)
 }
 
 // Verdict is what came of a replay.
@@ -229,7 +229,7 @@ func (r *replayer) begin(i int, history *session.History) {
 	if setup.Answer != "" {
 		answer = r.o.AnswerTool
 	}
-	r.model, r.out = r.modelOf(r.at.model, r.at.limits.ContextWindow), &recorder{}
+	r.model, r.out = r.modelOf(r.at.model, r.at.limits.ContextWindow, setup.Model), &recorder{}
 	r.player = player{}
 	clock := instant{core.SystemClock}
 	r.live = engine.New(engine.Config{
@@ -256,8 +256,8 @@ func (r *replayer) uncompared(why string) {
 }
 
 // modelOf describes a model as it was then, and gives the answers that are recorded.
-func (r *replayer) modelOf(spec string, window int) *replay.Model {
-	info, hasher, problem := r.o.Model(spec)
+func (r *replayer) modelOf(spec string, window int, was *session.ModelSetup) *replay.Model {
+	info, hasher, problem := r.o.Model(spec, was)
 	if problem != "" {
 		r.uncompared(problem)
 	}
@@ -276,8 +276,13 @@ func (r *replayer) switchModel(rec *session.Model) error {
 	if r.live == nil {
 		return nil
 	}
-	r.model = r.modelOf(rec.Model, rec.ContextWindow)
+	r.model = r.modelOf(rec.Model, rec.ContextWindow, rec.Known)
 	r.at.model, r.at.limits.ContextWindow, r.at.maxOutput = rec.Model, rec.ContextWindow, rec.MaxOutput
+	if r.at.setup != nil { // for a session that is begun anew from here
+		with := *r.at.setup
+		with.Model = rec.Known
+		r.at.setup = &with
+	}
 	if err := r.live.SetModel(r.model, rec.MaxOutput); err != nil {
 		return fmt.Errorf("replay the switch to %s: %w", rec.Model, err)
 	}

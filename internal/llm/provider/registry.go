@@ -323,6 +323,7 @@ func (r *Registry) describe(e *endpoint, id string, override *ModelInfo, local f
 	if info.ContextWindow == 0 {
 		info.ContextWindow = AssumedWindow
 	}
+	info.Quirks = c.quirks
 	c.Notice = notice(info, local, said)
 	if near := r.nearModel(info); c.Notice != "" && near != "" {
 		c.Notice += fmt.Sprintf("; did you mean %q?", near)

@@ -142,7 +142,7 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tt.want.KeySource = "none"
+			tt.want.KeySource, tt.want.Quirks = "none", tt.quirks
 			if d := cmp.Diff(tt.want, *c.Info); d != "" {
 				t.Error(d)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"garuda/internal/llm"
 	"garuda/internal/llm/script"
@@ -20,43 +19,46 @@ type Hasher struct {
 	last    string
 }
 
-// Hasher makes what tells the requests of a model. The error is for a model of which
-// that cannot be told, such as one of a cloud that is not set up here.
-func (r *Registry) Hasher(c *Choice) (*Hasher, error) {
-	e := c.endpoint
-	h := &Hasher{}
+// Hasher makes what tells the requests of a model that is described so. The provider
+// need not be set up here, but for a cloud's. The error is for a model of which that
+// cannot be told.
+func (r *Registry) Hasher(info *llm.Info) (*Hasher, error) {
+	h := &Hasher{script: info.Format == script.Format}
 	cfg := llm.ClientConfig{
-		Info: c.Info, BaseURL: e.base, Headers: maps.Clone(e.headers), Quirks: c.quirks, Clock: r.clock,
-		Unsent: func(hash string) { h.last = hash },
+		Info: info, BaseURL: "https://not.asked", Quirks: info.Quirks, Clock: r.clock, Unsent: func(hash string) { h.last = hash },
 	}
-	if e.cloud != nil {
-		m, err := r.openCloud(c, cfg)
+	if e := r.endpoint(info.Provider); e != nil && e.cloud != nil {
+		found, err := e.cloud.find(r, e)
 		if err != nil {
-			return nil, err
+			return nil, missing(err, info.Spec, e)
+		}
+		m, err := found.open(cfg)
+		if err != nil {
+			return nil, fmt.Errorf("make requests of model %s: %w", info.Spec, err)
 		}
 		h.clients = []llm.Model{m}
 		return h, nil
 	}
-	formats := []string{e.format}
-	if c.quirks.ResponsesFallback {
+	formats := []string{info.Format}
+	if info.Quirks.ResponsesFallback {
 		formats = append(formats, "responses")
 	}
 	for _, format := range formats {
 		client := r.clients[format]
-		if client == nil {
+		if h.script || client == nil {
 			continue
 		}
 		m, err := client(cfg)
 		if err != nil {
-			return nil, fmt.Errorf("make requests of model %s: %w", c.Info.Spec, err)
+			return nil, fmt.Errorf("make requests of model %s: %w", info.Spec, err)
 		}
 		h.clients = append(h.clients, m)
 	}
+	if !h.script && len(h.clients) == 0 {
+		return nil, fmt.Errorf("make requests of model %s: this Garuda has no format %q", info.Spec, info.Format)
+	}
 	return h, nil
 }
-
-// ScriptHasher tells the requests of a scripted model.
-func ScriptHasher() *Hasher { return &Hasher{script: true} }
 
 // Hashes are those that the request may have had: the hex SHA-256 of what would be
 // sent, cache marks aside.
