@@ -201,8 +201,12 @@ func (r *run) stream(e engine.Event) {
 	case engine.Retrying:
 		r.line(retryLine(e))
 	case engine.Compacted:
+		trigger := "auto"
+		if e.Reason == "user" {
+			trigger = "manual"
+		}
 		r.line(object{"type": "system", "subtype": "compact_boundary", "compact_metadata": object{
-			"trigger": "auto", "pre_tokens": e.Before, "post_tokens": e.After}})
+			"trigger": trigger, "pre_tokens": e.Before, "post_tokens": e.After}})
 	case engine.TurnEnded:
 		r.end(e.Result)
 	default:

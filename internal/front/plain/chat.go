@@ -262,6 +262,9 @@ func (c *chat) event(ctx context.Context, n numbered) {
 		c.ask(ctx, e)
 	case engine.Withdrawn:
 		c.withdraw(e.ID)
+	case engine.AsideEnded:
+		c.asideEnded(e)
+		return
 	case engine.TurnEnded:
 		c.activity.Show(e)
 		c.turnEnded(e.Result)

@@ -49,6 +49,8 @@ func commands() []command {
 		{name: "thinking", args: "[show|hide]", help: "show what the model thinks, or only that it does", whileBusy: always, run: runThinking},
 		{name: "steer", args: "TEXT", help: "tell the running turn something: the model gets it with its next step", whileBusy: always, run: runSteer},
 		{name: "usage", help: "tokens and cost: the last turn, the session, each model", whileBusy: always, run: runUsage},
+		{name: "compact", args: "[FOCUS]", help: "sum the older part of the conversation up, keeping above all what FOCUS says", run: runCompact},
+		{name: "context", help: "what fills the model's window, by part", run: runContext},
 		{name: "todo", help: "the list of steps that the model keeps", whileBusy: always, run: runTodo},
 		{name: "memory", help: "what is remembered of this project, and what waits for your yes", run: runMemory},
 		{name: "tools", help: "the tools: which the model has, which it can find, and their bytes", whileBusy: always, run: runTools},
@@ -137,7 +139,7 @@ func runHelp(_ context.Context, c *chat, _ string) error {
 	for _, row := range table(rows) {
 		c.screen.Line(lines.Normal, row)
 	}
-	c.screen.Line(lines.Dim, `\ at the end of a line goes on in the next · Ctrl-C stops the command, then the turn`)
+	c.screen.Line(lines.Dim, `@path attaches a file or folder · !command runs it and tells the model · \ at the end of a line goes on in the next · Ctrl-C stops the command, then the turn`)
 	return nil
 }
 

@@ -80,6 +80,8 @@ func (c *chat) start(ctx context.Context, text string, echo bool) {
 		c.fail(err)
 	case cmd != nil:
 		c.command(ctx, cmd, args)
+	case shellLine(text) != "":
+		c.shell(shellLine(text))
 	default:
 		c.submit(text)
 	}

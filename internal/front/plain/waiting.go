@@ -38,7 +38,7 @@ func (c *chat) observe(e engine.Event) {
 		if w.retryAt = (time.Time{}); e.Sent {
 			w.since = c.clock.Now()
 		}
-	case engine.Answered, engine.ToolReady, engine.TurnEnded:
+	case engine.Answered, engine.ToolReady, engine.TurnEnded, engine.AsideEnded:
 		w.since, w.retryAt = time.Time{}, time.Time{}
 		c.screen.Status("")
 	}
