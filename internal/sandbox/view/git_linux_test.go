@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 type confined struct {
 	t    *testing.T
 	d    *decoy
+	b    *Builder
 	exec *linux.Executor
 	env  []string
 }
@@ -48,7 +50,7 @@ func (d *decoy) confined() *confined {
 			d.t.Error(err)
 		}
 	})
-	return &confined{d.t, d, e, append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + d.home, "LANG=C", "GIT_EDITOR=true"}, b.Env()...)}
+	return &confined{d.t, d, b, e, append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + d.home, "LANG=C", "GIT_EDITOR=true"}, b.Env()...)}
 }
 
 // run runs a command text and returns what it printed; it must succeed.
@@ -143,5 +145,68 @@ func TestGitWorks(t *testing.T) {
 	}
 	if out := c.run("git config user.name; git config credential.helper || true; echo x > /tmp/f && echo $TMPDIR && cat /etc/shadow || true"); !strings.HasPrefix(out, "U\n/tmp\n") {
 		t.Errorf("it printed %q", out)
+	}
+}
+
+// ungoverned runs a script as the user would, outside of any sandbox.
+func (d *decoy) ungoverned(script string) {
+	d.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		d.t.Skip("needs git")
+	}
+	d.file(filepath.Join(d.home, ".gitconfig"), "[user]\n\tname = U\n\temail = u@example.org\n[init]\n\tdefaultBranch = main\n")
+	cmd := exec.CommandContext(d.t.Context(), "bash", "-ec", script)
+	cmd.Dir, cmd.Env = d.root, []string{"HOME=" + d.home, "PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		d.t.Fatalf("%s: %v: %s", script, err, out)
+	}
+}
+
+// TestWorktreeWorks works in a project that is one of several worktrees.
+func TestWorktreeWorks(t *testing.T) {
+	d := newDecoy(t)
+	d.ungoverned("git init -q ../main && cd ../main && echo one > AGENTS.md && git add -A && git commit -qm one && rmdir ../p && git worktree add -q ../p -b p")
+	c := d.confined()
+	c.run("echo two > a && git add -A && git commit -qm two && git checkout -q --detach main && test ! -e a && git checkout -q p && git stash list && git rebase -q main && git gc -q && git branch x && git branch -qd x")
+	if out := c.run("git status --porcelain && git log --oneline | wc -l"); out != "2\n" {
+		t.Errorf("git sees %q", out)
+	}
+	for _, text := range []string{"echo x > ../main/.git/hooks/pre-commit", "git config a.b c", "echo 'gitdir: /tmp' > .git"} {
+		if out, code := c.try(text); code == 0 {
+			t.Errorf("%s worked: %s", text, out)
+		}
+	}
+	c.try("echo evil > ../main/AGENTS.md")
+	if text, err := os.ReadFile(filepath.Join(d.root, "..", "main", "AGENTS.md")); err != nil || string(text) != "one\n" {
+		t.Errorf("a file of the other worktree is %q: %v", text, err)
+	}
+}
+
+// TestWhatGitCannotDo: what does not work inside ends with an error that names what is
+// locked, from which bash tells the model why, and changes nothing.
+func TestWhatGitCannotDo(t *testing.T) {
+	d := newDecoy(t)
+	d.ungoverned("git init -q . && git init -q ../lib && git -C ../lib commit -q --allow-empty -m x && git commit -q --allow-empty -m x && git branch other")
+	c := d.confined()
+	before, err := os.ReadFile(filepath.Join(d.root, ".git", "config"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"git config a.b c":                            ".git/config",
+		"git config --unset core.bare":                ".git/config",
+		"git remote add origin https://example.org/x": ".git/config",
+		"git branch -m other another":                 ".git/config",
+		"git config --worktree a.b c":                 ".git/config",
+		"git sparse-checkout set x":                   ".git/config",
+		"echo x > .git/info/exclude":                  ".git/info/exclude",
+		"echo x > .git/hooks/post-commit":             ".git/hooks/post-commit",
+	} {
+		if out, code := c.try(text); code == 0 || !strings.Contains(out, want) || !strings.Contains(out, "busy") && !strings.Contains(out, "Read-only") {
+			t.Errorf("%s ended with %d: %q", text, code, out)
+		}
+	}
+	if after, err := os.ReadFile(filepath.Join(d.root, ".git", "config")); err != nil || string(after) != string(before) {
+		t.Errorf("the settings are %q: %v", after, err)
 	}
 }
