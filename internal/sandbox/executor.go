@@ -86,6 +86,9 @@ type Command struct {
 	// LockWatched takes the files that package protect calls watched out of what may
 	// be written, for a command whose changes nobody looks at when it has ended.
 	LockWatched bool
+	// Terminals asks for pseudo-terminals of its own (/dev/ptmx, /dev/pts), which script,
+	// tmux and tests of programs for terminals need. Landlock gives none.
+	Terminals bool
 	// Outside runs it without isolation. Only a call that was granted as such
 	// (tool unsandboxed) sets it.
 	Outside bool

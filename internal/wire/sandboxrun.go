@@ -34,6 +34,7 @@ func (s *System) RunSandboxed(ctx context.Context, argv []string, in io.Reader, 
 	s.asking.Store(s.newPipeline()) // hosts are decided about by the rules, and audited
 	p, err := s.executor.Start(ctx, &sandbox.Command{
 		Argv: argv, Dir: s.Root(), Env: s.env, Call: line.ID, ReadOnlyRoot: s.Mode() == "plan",
+		Terminals: true,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("run %s in the sandbox: %w", argv[0], err)

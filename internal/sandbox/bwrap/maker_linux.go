@@ -87,7 +87,7 @@ func (m *maker) Make(view *sandbox.View, policy *stage.Policy) (_ *linux.Made, e
 // following a link, and what lies there stays open until the command runs, so that its
 // number means nothing else.
 func (m *maker) plan(view *sandbox.View, policy *stage.Policy, o *opened) (*plan, []stage.Place, error) {
-	p := &plan{fullNetwork: policy.FullNetwork, setuid: m.setuid, links: policy.Links}
+	p := &plan{fullNetwork: policy.FullNetwork, terminals: policy.Terminals, setuid: m.setuid, links: policy.Links}
 	if err := m.nothing.make(); err != nil {
 		return nil, nil, fmt.Errorf("make what hides files: %w", err)
 	}

@@ -38,6 +38,7 @@ func (n Namespaces) Run(t *testing.T) {
 		{"placeholders come and go", placeholdersComeAndGo},
 		{"the passage is the only way out", thePassageIsTheOnlyWayOut},
 		{"what a command is", whatACommandIs},
+		{"terminals of its own", terminalsOfItsOwn},
 		{"outside is no business of the sandbox", outsideIsNoBusinessOfTheSandbox},
 	} {
 		t.Run(p.name, func(t *testing.T) { p.check(t, n) })
@@ -282,6 +283,34 @@ func whatACommandIs(t *testing.T, n Namespaces) {
 		}
 		if got := string(res.Stdout.Head); got != c.want {
 			t.Errorf("%s: printed %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// Only a command that asks for terminals has any, and they are nobody else's.
+func terminalsOfItsOwn(t *testing.T, n Namespaces) {
+	root := decoyProject(t)
+	e := n.New(t, with(root), nil, "")
+	const (
+		open = `exec 3<>/dev/ptmx && echo opened; ls /dev/pts`
+		// Each prints what is said on a terminal that it made.
+		python = `python3 -c 'import pty; pty.spawn(["sh", "-c", "test -t 0 && tty"])' </dev/null`
+		script = `script -qec "test -t 0 && tty" /dev/null </dev/null`
+	)
+	for text, want := range map[string]string{open: "opened\n0\nptmx\n", python: "/dev/pts/0\r\n", script: "/dev/pts/0\r\n"} {
+		program, _, _ := strings.Cut(text, " ")
+		if _, err := os.Stat("/usr/bin/" + program); err != nil && program != "exec" {
+			continue // this machine has it not
+		}
+		cmd := sh(root, text)
+		cmd.Terminals = true
+		res, err := e.Run(t.Context(), cmd)
+		if err != nil || string(res.Stdout.Head) != want {
+			t.Errorf("%s: %+v, %v: %q, %s", text, res, err, res.Stdout.Head, res.Stderr.Head)
+		}
+		cmd.Terminals = false
+		if res, err = e.Run(t.Context(), cmd); err != nil || res.Stdout.Total > 0 {
+			t.Errorf("without asking, %s: %+v, %v: %q", text, res, err, res.Stdout.Head)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (t *talk) prepare(ctx context.Context, view *sandbox.View, cmd *sandbox.Com
 		return err
 	}
 	policy := plan(view)
-	policy.Argv, policy.Env, policy.Dir = cmd.Argv, cmd.Env, cmd.Dir
+	policy.Argv, policy.Env, policy.Dir, policy.Terminals = cmd.Argv, cmd.Env, cmd.Dir, cmd.Terminals
 	if t.executor.opt.Network != nil && !view.FullNetwork {
 		if t.passage, err = t.executor.opt.Network.Begin(ctx, cmd.Call); err != nil {
 			return fmt.Errorf("open its way into the network: %w", err)

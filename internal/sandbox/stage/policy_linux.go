@@ -18,6 +18,8 @@ type Policy struct {
 	FullNetwork bool
 	// UnixSockets lets the command make sockets of that family.
 	UnixSockets bool
+	// Terminals gives it pseudo-terminals that are nobody else's.
+	Terminals bool
 	// The limits are those of sandbox.Limits; 0 is none.
 	Processes, MemoryBytes, FileBytes uint64
 }
@@ -97,6 +99,7 @@ func (p *Policy) Encode() ([]byte, error) {
 	}
 	b.flag(p.FullNetwork)
 	b.flag(p.UnixSockets)
+	b.flag(p.Terminals)
 	for _, n := range []uint64{p.Processes, p.MemoryBytes, p.FileBytes} {
 		b.number(n)
 	}
@@ -160,7 +163,7 @@ func decode(b []byte) (*Policy, error) {
 		l.Port = uint16(n)
 		p.Listeners = append(p.Listeners, l)
 	}
-	p.FullNetwork, p.UnixSockets = d.flag(), d.flag()
+	p.FullNetwork, p.UnixSockets, p.Terminals = d.flag(), d.flag(), d.flag()
 	p.Processes, p.MemoryBytes, p.FileBytes = d.number(), d.number(), d.number()
 	if d.bad || len(d.rest) > 0 || len(p.Argv) == 0 || !absolute(p.Dir) {
 		return nil, errPolicy

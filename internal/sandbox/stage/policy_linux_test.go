@@ -32,6 +32,7 @@ func TestPolicyTravels(t *testing.T) {
 		p := &Policy{
 			Argv: rapid.SliceOfN(text, 1, 4).Draw(t, "argv"), Env: rapid.SliceOfN(text, 1, 4).Draw(t, "env"), Dir: path.Draw(t, "dir"),
 			FullNetwork: rapid.Bool().Draw(t, "network"), UnixSockets: rapid.Bool().Draw(t, "sockets"),
+			Terminals: rapid.Bool().Draw(t, "terminals"),
 			Processes: rapid.Uint64().Draw(t, "n"), MemoryBytes: rapid.Uint64().Draw(t, "m"), FileBytes: rapid.Uint64().Draw(t, "f"),
 		}
 		for range rapid.IntRange(0, 4).Draw(t, "mounts") {

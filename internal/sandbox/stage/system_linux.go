@@ -32,6 +32,24 @@ func (s *stage) makeDevices() *failure {
 	if err != nil {
 		return because("/dev/shm", err)
 	}
+	if s.policy.Terminals {
+		return s.makeTerminals()
+	}
+	return nil
+}
+
+// makeTerminals mounts pseudo-terminals of this namespace's own.
+func (s *stage) makeTerminals() *failure {
+	err := syscall.Mkdir("dev/pts", 0o755)
+	if err == nil {
+		err = s.mountNew("/dev/pts", "devpts", attrNoSuid|attrNoExec, "mode", "0620", "ptmxmode", "0666")
+	}
+	if err == nil {
+		err = syscall.Symlink("pts/ptmx", "dev/ptmx")
+	}
+	if err != nil {
+		return because("/dev/pts", err)
+	}
 	return nil
 }
 

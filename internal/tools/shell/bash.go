@@ -200,6 +200,7 @@ func (b *bash) Run(ctx context.Context, call *tool.Call) (*tool.Output, error) {
 func granted(call *tool.Call, text string) *sandbox.Command {
 	cmd := &sandbox.Command{
 		Argv: []string{"bash", "-c", text}, Dir: call.Env.Workspace.Root(), Env: commandEnv(call), Call: call.ID,
+		Terminals: true,
 	}
 	if call.Grant != nil {
 		cmd.ReadOnlyRoot, cmd.Outside = call.Grant.ReadOnlyRoot, call.Grant.Outside
