@@ -31,7 +31,7 @@ func (s *Store) copySession(id, copyID string) error {
 	if err := s.checkOwn(id); err != nil {
 		return err
 	}
-	l, _, err := s.read(id)
+	l, _, err := s.read(id, newestOf)
 	if err != nil {
 		return err
 	}

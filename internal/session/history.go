@@ -66,7 +66,11 @@ type History struct {
 // rebuild goes through a journal's records in order.
 func rebuild(id, file string, l *loaded) *History {
 	h := &History{ID: id, LastSeq: l.lastSeq, Notices: l.notices(file)}
-	var totals tally
+	begins := l.begins()
+	totals := tallyOf(begins)
+	if begins != nil {
+		h.restore(begins)
+	}
 	var mends []string
 	for _, r := range l.records {
 		mends = append(mends, h.apply(r)...)

@@ -44,8 +44,11 @@ func TestRoundTrip(t *testing.T) {
 		Models: core.ByModel{{Spec: "anthropic/a", Usage: core.Usage{Input: 40, Output: 20, Unreported: 7}, Cost: core.Cost{USD: 2, Known: true}, Requests: 5}},
 		Turns:  2, Steps: 4, Context: 15, Model: "anthropic/a", Told: "anthropic/a", Mode: "plan", Title: "A title", Prompt: "prompt 1",
 		Notes: []Note{{Text: "later", Kind: "undo"}}, Denials: []DenialRecord{{CallID: "d", Tool: "bash", Target: "rm x"}},
-		Outline: Outline{First: "prompt 1", Newest: "prompt 2", Answers: []string{"done", "done"}},
-		Grants:  []GrantRecord{{CallID: "g", Tool: "bash", Choice: "once"}}, LastEnd: core.EndDone, LastSeq: 17,
+		Outline: Outline{
+			First: "prompt 1", Newest: "prompt 2", Answers: []string{"done", "done"},
+			Denials: []DenialRecord{{CallID: "d", Tool: "bash", Target: "rm x"}},
+		},
+		Grants: []GrantRecord{{CallID: "g", Tool: "bash", Choice: "once"}}, LastEnd: core.EndDone, LastSeq: 17,
 		Updated: time.Date(2026, 1, 1, 12, 0, 17, 0, time.UTC),
 	}, h, cmpopts.IgnoreFields(History{}, "Back")); d != "" {
 		t.Error(d)

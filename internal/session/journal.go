@@ -58,6 +58,7 @@ type Journal struct {
 	session *state.Folder // the session's own folder
 	lock    *state.Lock
 	totals  tally
+	known   History // without its messages
 	buf     bytes.Buffer
 	line    []byte
 	closed  bool
@@ -155,16 +156,24 @@ func (j *Journal) append(rec Record) error {
 	return err
 }
 
-// count adds a record to the totals, and the totals to a record that ends a turn.
+// count adds a record to the totals, and the totals to a record that ends a turn. One
+// behind which nothing before it is needed gets all that is known.
 func (j *Journal) count(rec Record) Record {
 	j.totals.add(rec)
-	end, ok := rec.(*End)
-	if !ok {
-		return rec
+	j.learn(rec)
+	switch r := rec.(type) {
+	case *End:
+		with, totals := *r, j.totals.Totals
+		with.Totals = &totals
+		return &with
+	case *Compaction:
+		if r.Stage >= StageSummary {
+			with := *r
+			with.State = j.checkpoint()
+			return &with
+		}
 	}
-	with, totals := *end, j.totals.Totals
-	with.Totals = &totals
-	return &with
+	return rec
 }
 
 // begin makes the file and writes what waited for it.

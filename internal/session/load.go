@@ -55,11 +55,17 @@ const minParallel = 256 << 10
 // there is none. The only error is a *VersionError: anything else that cannot be
 // read is a problem, and the rest is loaded.
 func load(file string, data []byte, session *state.Folder) (*loaded, error) {
-	l := &loaded{unknown: map[string]int{}}
+	return loadFrom(file, &source{data: data}, session)
+}
+
+// loadFrom is load of what was read of a journal.
+func loadFrom(file string, src *source, session *state.Folder) (*loaded, error) {
+	l := &loaded{unknown: map[string]int{}, lastSeq: src.after}
+	data := src.data
 	if n := bytes.LastIndexByte(data, '\n') + 1; n < len(data) {
 		data, l.torn = data[:n], data[n:]
 	}
-	l.whole = int64(len(data))
+	l.whole = src.base + int64(len(data))
 	lines := bytes.Split(data, []byte("\n"))
 	lines = lines[:len(lines)-1] // what follows the last newline: nothing
 	l.lines = len(lines)
@@ -69,6 +75,13 @@ func load(file string, data []byte, session *state.Folder) (*loaded, error) {
 		var version *VersionError
 		if errors.As(d.err, &version) {
 			version.File, version.Line = file, d.line
+			if src.lines != nil {
+				before, err := src.lines()
+				if err != nil {
+					return nil, err
+				}
+				version.Line += before
+			}
 			return nil, version
 		}
 		if d.err != nil {
@@ -92,6 +105,17 @@ func load(file string, data []byte, session *state.Folder) (*loaded, error) {
 			continue
 		}
 		l.records = append(l.records, d.loadedRecord)
+	}
+	if src.lines == nil || len(l.problems) == 0 && len(l.torn) == 0 {
+		return l, nil
+	}
+	before, err := src.lines()
+	if err != nil {
+		return nil, err
+	}
+	l.lines += before
+	for i := range l.problems {
+		l.problems[i].Line += before
 	}
 	return l, nil
 }

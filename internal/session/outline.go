@@ -20,28 +20,29 @@ const (
 // conversation: it outlasts every compaction. The zero value is of no records.
 type Outline struct {
 	// First and Newest are messages of the user, in short.
-	First, Newest string
+	First  string `json:"first,omitempty"`
+	Newest string `json:"newest,omitempty"`
 	// Todos is the list of steps as it stands; nil where there never was one. It is
 	// never changed, only replaced.
-	Todos []core.Todo
+	Todos []core.Todo `json:"todos,omitzero"`
 	// Answers are the first words of the last answer of each finished turn.
-	Answers []string
+	Answers []string `json:"answers,omitempty"`
 	// Unfinished is true from a message of the user to the good end of its turn.
-	Unfinished bool
+	Unfinished bool `json:"unfinished,omitempty"`
 	// Files are what calls changed, in the order of the last change.
-	Files []FileChanges
+	Files []FileChanges `json:"files,omitempty"`
 
 	// Denials are the newest calls that were refused, the newest last.
-	Denials []DenialRecord
+	Denials []DenialRecord `json:"denials,omitempty"`
 
 	// Answer is the same of the turn that is not finished.
-	Answer string
+	Answer string `json:"answer,omitempty"`
 }
 
 // FileChanges counts the calls that changed a file.
 type FileChanges struct {
-	Path  string
-	Calls int
+	Path  string `json:"path"`
+	Calls int    `json:"calls"`
 }
 
 // Add takes up the next record.

@@ -79,6 +79,9 @@ type State struct {
 	Denials  []DenialRecord          `json:"denials,omitempty"`
 	Grants   []GrantRecord           `json:"grants,omitempty"`
 	Outline  Outline                 `json:"outline"`
+	Context  int                     `json:"context,omitempty"`
+	Asking   bool                    `json:"asking,omitempty"`
+	LastEnd  core.TurnEnd            `json:"lastEnd,omitempty"`
 	// Points are the names of the undo points, the oldest first.
 	Points []string `json:"points,omitempty"`
 }

@@ -133,19 +133,24 @@ func (s *Store) open(id string) (*Journal, *loaded, error) {
 		return nil, nil, errors.Join(err, j.release())
 	}
 	j.file = s.wrap(diskFile{f})
-	data, err := sessions.ReadFile(id + journalExt)
+	src, err := newestOf(sessions, id)
 	if err != nil {
 		return nil, nil, errors.Join(err, j.Close())
 	}
-	l, err := load(j.path(), data, j.session)
+	l, err := loadFrom(j.path(), src, j.session)
 	if err != nil {
 		return nil, nil, errors.Join(err, j.Close())
 	}
 	if _, err := cutTorn(sessions, id, j.file, l); err != nil {
 		return nil, nil, errors.Join(err, j.Close())
 	}
+	j.totals = tallyOf(l.begins())
+	if begins := l.begins(); begins != nil {
+		j.known.restore(begins)
+	}
 	for _, r := range l.records {
 		j.totals.add(r.rec)
+		j.learn(r.rec)
 	}
 	j.seq, j.size = l.lastSeq, l.whole
 	j.written.Store(j.size)
@@ -173,20 +178,21 @@ func (s *Store) folderOf(id string) (*state.Folder, error) {
 
 // Load reads a session without opening it for writing; another process may have it open.
 func (s *Store) Load(id string) (*History, error) {
-	l, file, err := s.read(id)
+	l, file, err := s.read(id, newestOf)
 	if err != nil {
 		return nil, fmt.Errorf("read session %s: %w", id, err)
 	}
 	return rebuild(id, file, l), nil
 }
 
-func (s *Store) read(id string) (l *loaded, file string, err error) {
+// read loads what of a journal is read by that.
+func (s *Store) read(id string, by func(*state.Folder, string) (*source, error)) (l *loaded, file string, err error) {
 	sessions, err := s.folderOf(id)
 	if err != nil {
 		return nil, "", err
 	}
 	defer sessions.Close()
-	data, err := sessions.ReadFile(id + journalExt)
+	src, err := by(sessions, id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -198,7 +204,7 @@ func (s *Store) read(id string) (l *loaded, file string, err error) {
 		defer blobs.Close()
 	}
 	file = filepath.Join(sessions.Path(), id+journalExt)
-	l, err = load(file, data, blobs)
+	l, err = loadFrom(file, src, blobs)
 	return l, file, err
 }
 
@@ -296,7 +302,7 @@ type Report struct {
 // Verify reads every record, checksum and blob of a session. The error is for a
 // journal that cannot be read at all.
 func (s *Store) Verify(id string) (*Report, error) {
-	l, file, err := s.read(id)
+	l, file, err := s.read(id, wholeJournal)
 	if err != nil {
 		return nil, fmt.Errorf("verify session %s: %w", id, err)
 	}
