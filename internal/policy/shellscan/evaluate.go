@@ -81,7 +81,7 @@ func (w *walker) evaluated(p *program) {
 		if !strings.Contains(value, "$(") && !strings.Contains(value, "`") || w.script.Unreadable != "" {
 			return true
 		}
-		file, err := parse("cat <<E_\n" + value + "\nE_", parsers)
+		file, err := parse("cat <<E_\n"+value+"\nE_", parsers)
 		if err != nil {
 			w.script.give("a value that may be evaluated later cannot be parsed: " + parseMessage(err))
 			return false
