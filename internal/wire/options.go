@@ -46,7 +46,8 @@ type Options struct {
 	// Consent asks the person about values of the project that count only with a
 	// yes; nil asks nobody, and they are left out.
 	Consent func([]config.Want) (Consent, error)
-	// WithoutModel opens no model; InMemory keeps no journal; WithoutFolder opens
+	// WithoutModel opens no model; InMemory keeps no journal, and no memory of the
+	// sandbox, which is tried then; WithoutFolder opens
 	// no project: the user's settings and providers are there, tools are not.
 	WithoutModel, InMemory, WithoutFolder bool
 	// FindSandbox stands in for the search of this machine's sandbox; for tests.

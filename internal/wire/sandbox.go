@@ -66,7 +66,7 @@ func (s *System) requiredBy() string {
 // commands see can be put together, which is done with the first of them. It goes on
 // beside the start, so what it sets is read only by who waited for it.
 func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sandbox.Executor, error) {
-	exec, state := choose.Executor(ctx, wrapped.Options{
+	exec, state := choose.Remembered(ctx, wrapped.Options{
 		Supervisor: s.procs, Network: network, Path: os.Getenv("PATH"), Root: s.workspace.Root(), Records: s.placeholders(),
 		Report: func(err error) { slog.Warn("running commands", "error", err) },
 		View: func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
@@ -76,7 +76,7 @@ func (s *System) findSandbox(ctx context.Context, network sandbox.Network) (sand
 			}
 			return seen.View(ctx, cmd)
 		},
-	})
+	}, s.rememberedSandbox())
 	if exec == nil {
 		why := strings.TrimSuffix(state.Sentence, ".")
 		if state.Unknown {
@@ -119,6 +119,15 @@ func (s *System) placeholders() string {
 		return ""
 	}
 	return filepath.Join(s.places.garuda, "placeholders")
+}
+
+// rememberedSandbox is the file that says that the sandbox worked at an earlier start;
+// "" where each start has to try it.
+func (s *System) rememberedSandbox() string {
+	if s.places.garuda == "" || s.options.InMemory {
+		return ""
+	}
+	return filepath.Join(s.places.garuda, "sandbox.json")
 }
 
 // isolated reports whether commands run in a sandbox.

@@ -91,6 +91,18 @@ type kind struct {
 	atStart func() string
 }
 
+// state is what is said of a kind that works.
+func (k *kind) state() State {
+	s := State{Backend: k.name, Sentence: "Commands run in " + k.means + "."}
+	if k.weaknesses != nil {
+		s.Weaknesses = k.weaknesses()
+	}
+	if k.atStart != nil {
+		s.AtStart = k.atStart()
+	}
+	return s
+}
+
 // Executor is the best isolating executor that works here, for one session, or nil
 // when none does. Each trial takes some ten milliseconds where it works, and at most
 // trialLimit; what was found holds for the process, so one search is enough.
@@ -108,14 +120,9 @@ func first(ctx context.Context, opt wrapped.Options, kinds []kind) (sandbox.Exec
 		if err == nil {
 			var e sandbox.Executor
 			if e, err = k.make(opt); err == nil {
-				s.Backend, s.Sentence = k.name, "Commands run in "+k.means+"."
-				if k.weaknesses != nil {
-					s.Weaknesses = k.weaknesses()
-				}
-				if k.atStart != nil {
-					s.AtStart = k.atStart()
-				}
-				return e, s
+				found := k.state()
+				found.Failures = s.Failures
+				return e, found
 			}
 		}
 		f := Failure{Backend: k.name, Err: err}
