@@ -81,6 +81,7 @@ func mainFlags(cmd *cobra.Command, o *runOptions) {
 	fs.DurationVar(&o.timeout, "timeout", 0, "stop the turn after this `time`, such as 90s or 10m")
 	fs.StringVar(&o.Think, "think", "", "how much the model thinks, its `level`: off, low, medium, high, xhigh or max")
 	fs.BoolVar(&o.NoInstructions, "no-instructions", false, "leave AGENTS.md and the like out")
+	fs.BoolVar(&o.NoUndo, "no-undo", false, "keep no snapshots of the files, so that no turn can be taken back")
 	fs.BoolVar(&o.NoMemory, "no-memory", false, "leave what was remembered of the project out")
 	fs.StringVar(&o.outputFormat, "output-format", "text", "of -p: text, json or stream-json")
 	fs.StringVar(&o.inputFormat, "input-format", "text", "of -p: text or stream-json")

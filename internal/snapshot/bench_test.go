@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
+
+	"garuda/internal/snapshot"
 )
 
 // benchFiles is how many files the trees of the benchmarks have: the size that the
@@ -52,9 +54,11 @@ func BenchmarkFirst(b *testing.B) {
 func BenchmarkUnchanged(b *testing.B) {
 	p := newProject(b)
 	tree(b, p, benchFiles(b))
-	p.keep("point")
-	for b.Loop() {
-		p.keep("next")
+	turns := snapshot.NewTurns(p.store)
+	defer turns.Close()
+	for first := true; first || b.Loop(); first = false {
+		turns.Begin("point", func(text string) { b.Error(text) })
+		must(b, turns.Wait(b.Context()))
 	}
 }
 

@@ -27,6 +27,7 @@ import (
 	"garuda/internal/secret"
 	"garuda/internal/session"
 	"garuda/internal/session/redact"
+	"garuda/internal/snapshot"
 	"garuda/internal/state"
 	"garuda/internal/tool"
 	"garuda/internal/tool/toolset"
@@ -68,6 +69,8 @@ type System struct {
 	sweeping  sync.WaitGroup
 	sweep     context.Context
 	endSweep  context.CancelFunc
+	// turns keeps the snapshots; nil where none are kept.
+	turns *snapshot.Turns
 	// asking is the pipeline whose questions about hosts a person sees.
 	asking atomic.Pointer[tool.Pipeline]
 	// decidedHosts are requests whose audit line the decision has written.
@@ -117,7 +120,7 @@ func (s *System) open(ctx context.Context) error {
 	s.notices = append(s.notices, said...)
 	s.redactor = redact.New(append(s.keys.Values(), s.file.HeaderSecrets()...))
 	logTo(s.redactor)
-	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openState, s.openMemory, s.openTools, s.openPolicy}
+	steps := []func() error{s.openRoot, s.loadSettings, s.openExecutor, s.openState, s.openMemory, s.openTools, s.openPolicy, s.openSnapshots}
 	if s.options.WithoutFolder {
 		steps = []func() error{s.loadSettings}
 	}
@@ -268,6 +271,11 @@ func (s *System) CloseWithin(limit time.Duration) {
 	}
 	s.endProcesses(ctx)
 	s.closeView()
+	if s.turns != nil {
+		if err := s.turns.Close(); err != nil {
+			slog.Error("close the snapshots", "error", err)
+		}
+	}
 	if s.audit != nil {
 		s.audit.Close()
 	}

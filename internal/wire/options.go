@@ -39,6 +39,8 @@ type Options struct {
 	AnswerSchema *structured.Schema
 	// NoMemory leaves the project's memory alone: out of the prompt, and without its tools.
 	NoMemory bool
+	// NoUndo keeps no snapshots of the work tree, so that no turn can be taken back.
+	NoUndo bool
 	// NoInstructions leaves AGENTS.md and the like out of the prompt.
 	NoInstructions bool
 	// Attended says that a person answers questions.

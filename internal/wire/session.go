@@ -79,7 +79,7 @@ func (s *System) resume(journal *session.Journal, history *session.History, said
 			return nil, said, errors.Join(err, resumed.Close())
 		}
 	}
-	return resumed, said, nil
+	return resumed, append(said, s.brokenOff(resumed)...), nil
 }
 
 // recordMode keeps the mode that a session begins or goes on with, where its
@@ -222,6 +222,7 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 			MaxSteps: s.settings.Limits.MaxSteps, TokenBudget: s.settings.Limits.TokenBudget,
 			SpendUSD: s.settings.Limits.SpendUSD, MaxOutput: s.infoOf(s.model.Info().Spec).MaxTokens,
 		},
+		Snapshots:   s.snapshots(),
 		OpenJournal: func() (engine.Journal, error) { return journal, nil },
 	})
 }

@@ -166,6 +166,7 @@ func (m *namedModel) Info() *llm.Info { return &m.info }
 
 // fakeHost keeps sessions in memory.
 type fakeHost struct {
+	fakeUndo
 	clock   core.Clock
 	model   llm.Model
 	current *engine.Session

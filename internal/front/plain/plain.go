@@ -60,6 +60,7 @@ type Options struct {
 // Its methods are called one at a time; a context ends when the person presses
 // Ctrl-C, and the method must then return soon.
 type Host interface {
+	Undoer
 	Banner() Banner
 	// Current is the open session, never nil. After New, Resume and SwitchModel
 	// it may be another one; the one before is then closed. Where they fail the

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,11 +16,18 @@ type confirm struct {
 	// undone is what is said after a no.
 	undone string
 	do     func(ctx context.Context) error
+	// other are further answers, and hint is what can be answered then.
+	other map[string]func(ctx context.Context) error
+	hint  string
 }
 
 func (c *chat) confirmLine(ctx context.Context, text string) {
 	waiting := c.confirm
-	switch strings.ToLower(strings.TrimSpace(text)) {
+	answer := strings.ToLower(strings.TrimSpace(text))
+	if do, ok := waiting.other[answer]; ok {
+		waiting, answer = &confirm{do: do}, "y"
+	}
+	switch answer {
 	case "y", "yes":
 		c.confirm = nil
 		if err := waiting.do(ctx); err != nil {
@@ -29,7 +37,7 @@ func (c *chat) confirmLine(ctx context.Context, text string) {
 		c.confirm = nil
 		c.say(waiting.undone)
 	default:
-		c.say("answer with y or n")
+		c.say("answer with " + cmp.Or(waiting.hint, "y or n"))
 	}
 }
 
