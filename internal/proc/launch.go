@@ -30,8 +30,8 @@ type Launch struct {
 	// of the command come after Files. It is not closed here.
 	Aside *os.File
 	// Attributes adds to how it is started. It must leave the session and the
-	// parent-death signal alone; with a new user namespace only namespaces and ambient
-	// capabilities count. May be nil.
+	// parent-death signal alone; with a new user namespace it may ask for namespaces,
+	// ambient capabilities and a cgroup only. May be nil.
 	Attributes func(*syscall.SysProcAttr)
 	// Init is the other end of a process that stands between this package and the
 	// command. nil means that the process is the command itself.

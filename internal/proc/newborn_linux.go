@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"sync"
 	"syscall"
 
@@ -19,13 +20,19 @@ func startProcess(l *Launch, files []*os.File) (*os.Process, error) {
 	if sys.Cloneflags&unix.CLONE_NEWUSER == 0 {
 		return l.start(files)
 	}
+	// Whatever else it might ask for would be left out without a word.
+	rest := *sys
+	rest.Setsid, rest.Pdeathsig, rest.Cloneflags, rest.AmbientCaps, rest.UseCgroupFD, rest.CgroupFD = false, 0, 0, nil, false, 0
+	if !reflect.ValueOf(rest).IsZero() {
+		return nil, errors.New("start it in a user namespace of its own: it asks for more than namespaces, capabilities and a cgroup")
+	}
 	limit, err := openFiles()
 	if err != nil {
 		return nil, err
 	}
 	return vfork.Start(&vfork.Program{
 		Path: l.Path, Argv: l.Argv, Env: l.Env, Dir: l.Dir, Files: files,
-		Namespaces: sys.Cloneflags, Capabilities: sys.AmbientCaps, OpenFiles: limit,
+		Namespaces: sys.Cloneflags, Capabilities: sys.AmbientCaps, InCgroup: sys.UseCgroupFD, Cgroup: sys.CgroupFD, OpenFiles: limit,
 	})
 }
 

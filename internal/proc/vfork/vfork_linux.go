@@ -22,6 +22,9 @@ type Program struct {
 	Files []*os.File
 	// Namespaces are flags of clone(2): those that are new for it.
 	Namespaces uintptr
+	// InCgroup lets it begin in the group of cgroups v2 whose open folder Cgroup is.
+	InCgroup bool
+	Cgroup   int
 	// Capabilities are what it keeps of the power over its new user namespace; each is
 	// below 64.
 	Capabilities []uintptr
@@ -66,7 +69,9 @@ type child struct {
 	path, dir *byte
 	argv, env []*byte
 	files     []uintptr
-	flags     uintptr
+	// flags are for clone; in a group, more is for clone3 instead.
+	flags uintptr
+	more  *cloneMore
 	// header and sets are capabilities as capset(2) takes them.
 	header unix.CapUserHeader
 	sets   [2]unix.CapUserData
@@ -78,6 +83,11 @@ type child struct {
 	// the address space that it borrows.
 	step  int
 	errno syscall.Errno
+}
+
+// cloneMore is struct clone_args of clone3(2), as far as cgroups.
+type cloneMore struct {
+	flags, pidfd, childTid, parentTid, exitSignal, stack, stackSize, tls, setTid, setTidSize, cgroup uint64
 }
 
 // steps are the names of what the child does.
@@ -97,9 +107,15 @@ const (
 
 func newChild(p *Program) (*child, error) {
 	c := &child{
-		flags:   p.Namespaces | syscall.CLONE_VM | syscall.CLONE_VFORK | uintptr(syscall.SIGCHLD),
+		flags:   p.Namespaces | syscall.CLONE_VM | syscall.CLONE_VFORK,
 		header:  unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3},
 		ambient: p.Capabilities, openFiles: p.OpenFiles,
+	}
+	if p.InCgroup {
+		// Only where it is needed: filters of containers may refuse this call.
+		c.more = &cloneMore{
+			flags: uint64(c.flags) | unix.CLONE_INTO_CGROUP, exitSignal: uint64(syscall.SIGCHLD), cgroup: uint64(p.Cgroup),
+		}
 	}
 	var err error
 	if c.path, err = syscall.BytePtrFromString(p.Path); err != nil {
@@ -133,7 +149,11 @@ func newChild(p *Program) (*child, error) {
 //go:nocheckptr
 func born(c *child) (pid, errno uintptr) {
 	beforeFork()
-	pid, errno = cloneCall(c.flags)
+	if c.more == nil {
+		pid, errno = cloneCall(syscall.SYS_CLONE, c.flags|uintptr(syscall.SIGCHLD), 0)
+	} else {
+		pid, errno = cloneCall(unix.SYS_CLONE3, uintptr(unsafe.Pointer(c.more)), unsafe.Sizeof(*c.more))
+	}
 	if errno != 0 || pid != 0 {
 		return pid, errno
 	}
@@ -208,10 +228,8 @@ func pass(c *child) bool {
 	return true
 }
 
-// cloneCall is clone(2) on the stack of the caller.
-//
-//go:noescape
-func cloneCall(flags uintptr) (pid, errno uintptr)
+// cloneCall is clone(2) or clone3(2) on the stack of the caller.
+func cloneCall(trap, a1, a2 uintptr) (pid, errno uintptr)
 
 // What the runtime has to be told of every fork. It keeps these names for such as
 // this package, see go.dev/issue/67401.

@@ -168,6 +168,52 @@ func TestCapabilitiesInANewNamespace(t *testing.T) {
 	}
 }
 
+func TestAGroupThatIsNone(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	text, _, err := run(t, &vfork.Program{
+		Path: shell, Argv: []string{"sh", "-c", "echo it ran"}, Env: []string{}, Dir: "/", OpenFiles: limit(t),
+		InCgroup: true, Cgroup: int(null.Fd()),
+	})
+	if err == nil || text != "" {
+		t.Errorf("it said %q, %v", text, err)
+	}
+}
+
+// In the group that this process is in already, which always is one.
+func TestAGroup(t *testing.T) {
+	var at string
+	for _, top := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+		if own, err := os.ReadFile("/proc/self/cgroup"); err == nil {
+			for line := range strings.Lines(string(own)) {
+				if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+					if _, err := os.Stat(top + rest + "/cgroup.procs"); err == nil {
+						at = top + rest
+					}
+				}
+			}
+		}
+	}
+	group, err := os.Open(at)
+	if err != nil {
+		t.Skip("this machine has no cgroups v2")
+	}
+	defer func() { _ = group.Close() }()
+	text, _, err := run(t, &vfork.Program{
+		Path: shell, Argv: []string{"sh", "-c", "echo it ran"}, Env: []string{}, Dir: "/", OpenFiles: limit(t),
+		InCgroup: true, Cgroup: int(group.Fd()),
+	})
+	if errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EPERM) {
+		t.Skipf("this user may start nothing there: %v", err)
+	}
+	if err != nil || text != "it ran\n" {
+		t.Errorf("it said %q, %v", text, err)
+	}
+}
+
 // The child runs in this address space for a moment, while all else here goes on.
 func TestManyAtOnceWhileTheHeapChanges(t *testing.T) {
 	stop := make(chan struct{})
