@@ -17,11 +17,11 @@ func layers() [][]string {
 		{"internal/engine"},
 		{"internal/tool", "internal/tools", "internal/policy", "internal/llm", "internal/session"},
 		{
-			"internal/sandbox", "internal/proc", "internal/workspace", "internal/watched", "internal/snapshot", "internal/state",
+			"internal/attack", "internal/sandbox", "internal/proc", "internal/workspace", "internal/watched", "internal/snapshot", "internal/state",
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
-			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf",
+			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf", "internal/instructions",
 		},
-		{"internal/nearest", "internal/jsonc", "internal/userfile", "internal/gitlink", "internal/pathglob", "internal/protect", "internal/hostname", "internal/netguard"},
+		{"internal/nearest", "internal/mention", "internal/jsonc", "internal/userfile", "internal/gitlink", "internal/pathglob", "internal/protect", "internal/hostname", "internal/netguard"},
 		{"internal/core"},
 	}
 }
@@ -60,7 +60,7 @@ func bans() []ban {
 		},
 		{
 			from: "internal", why: "this package is not among those that may use the network", direct: true,
-			to: []string{"net", "net/http", "crypto/tls"}, except: []string{"internal/llm", "internal/webfetch", "internal/netguard", "internal/sandbox/netproxy", "internal/mcp", "internal/jobs"},
+			to: []string{"net", "net/http", "crypto/tls"}, except: []string{"internal/llm", "internal/webfetch", "internal/netguard", "internal/sandbox/netproxy", "internal/mcp", "internal/jobs", "internal/attack"},
 		},
 		{from: "internal/ui", why: "ui is strings in, lines out", to: []string{"internal/engine"}},
 		{from: "internal/ui", why: "ui is strings in, lines out", to: []string{"os"}, direct: true},

@@ -22,6 +22,7 @@ func writers() map[string]string {
 		"internal/sandbox":   "its own temporary folders",
 		"internal/secret":    "the copies of keys in this process's own memory, and the credentials file in the home folder",
 		"internal/audit":     "the audit log, in the home folder",
+		"internal/attack":    "decoys, in a folder that it is given",
 		"internal/demo":      "a temporary folder of its own",
 		"internal/cli":       "the temporary folder of the demo, and files that the user names",
 	}

@@ -26,13 +26,20 @@ func (s *System) viewOptions(backend string) view.Options {
 		WritePaths: set.WritePaths, Deny: deny, Lookup: s.lookupEnv, Path: path,
 		Ask: s.host, AskEnv: s.env, Clock: s.clock,
 		UnixSockets: set.AllowUnixSockets, LocalhostPorts: set.AllowLocalhostPorts,
-		Limits: sandbox.Limits{
-			Processes: set.Limits.Processes, MemoryBytes: int64(set.Limits.MemoryMB) << 20, FileBytes: int64(set.Limits.FileMB) << 20,
-		},
+		Limits:   s.commandLimits(),
 		FoldCase: s.workspace.IgnoresCase(),
-		InPlace:  backend == "landlock" || backend == "seatbelt",
+		InPlace:  inPlace(backend),
 	}
 }
+
+// commandLimits are the bounds of a command by the settings.
+func (s *System) commandLimits() sandbox.Limits {
+	l := &s.settings.Sandbox.Limits
+	return sandbox.Limits{Processes: l.Processes, MemoryBytes: int64(l.MemoryMB) << 20, FileBytes: int64(l.FileMB) << 20}
+}
+
+// inPlace tells of a backend that it mounts nothing.
+func inPlace(backend string) bool { return backend == "landlock" || backend == "seatbelt" }
 
 // insideEnv is what commands in the sandbox get in the place of their environment.
 func (s *System) insideEnv() []string {
