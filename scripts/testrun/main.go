@@ -57,19 +57,10 @@ func run(countsFile, fuzz, mentions, sumFile string, args []string) (int, error)
 	if sumFile != "" {
 		return 0, printSum(sumFile)
 	}
-	runs, err := plan(fuzz, mentions, args)
+	total := &tally{}
+	code, err := runAll(fuzz, mentions, args, total)
 	if err != nil {
 		return 0, err
-	}
-	total, code := &tally{}, 0
-	for _, r := range runs {
-		c, err := goTest(r, total)
-		if err != nil {
-			return 0, err
-		}
-		if code == 0 {
-			code = c
-		}
 	}
 	total.printSkips(os.Stdout)
 	fmt.Println(total.line())
@@ -79,42 +70,29 @@ func run(countsFile, fuzz, mentions, sumFile string, args []string) (int, error)
 	return code, nil
 }
 
-// plan lists the go test command lines of this run.
-func plan(fuzz, mentions string, args []string) ([][]string, error) {
-	switch {
-	case fuzz != "":
-		targets, err := fuzzTargets(".")
-		if err != nil {
-			return nil, err
-		}
-		var runs [][]string
-		for _, t := range targets {
-			runs = append(runs, []string{"-run=^$", "-fuzz=^" + t.name + "$", "-fuzztime=" + fuzz, "-fuzzminimizetime=500x", t.dir})
-		}
-		return runs, nil
-	case mentions != "":
+func runAll(fuzz, mentions string, args []string, t *tally) (int, error) {
+	if fuzz != "" {
+		return fuzzAll(".", fuzz, t)
+	}
+	if mentions != "" {
 		dirs, err := dirsMentioning(".", strings.Split(mentions, ","))
 		if err != nil || len(dirs) == 0 {
-			return nil, err
+			return 0, err
 		}
-		return [][]string{append(args, dirs...)}, nil
+		args = append(args, dirs...)
 	}
-	return [][]string{args}, nil
+	return count(exec.Command("go", append([]string{"test", "-json"}, args...)...), t)
 }
 
-// goTest runs one go test and counts its events.
-func goTest(args []string, t *tally) (int, error) {
-	if len(args) > 1 && strings.HasPrefix(args[1], "-fuzz=") {
-		fmt.Printf("fuzz %s in %s\n", strings.Trim(args[1][len("-fuzz="):], "^$"), args[len(args)-1])
-	}
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+// count runs a command that prints events of go test, and counts them.
+func count(cmd *exec.Cmd, t *tally) (int, error) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return 0, fmt.Errorf("start go test: %w", err)
+		return 0, fmt.Errorf("start %s: %w", cmd.Args[0], err)
 	}
 	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("start go test: %w", err)
+		return 0, fmt.Errorf("start %s: %w", cmd.Args[0], err)
 	}
 	if err := t.read(out, os.Stdout); err != nil {
 		return 0, errors.Join(err, cmd.Wait())
