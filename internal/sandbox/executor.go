@@ -115,9 +115,20 @@ type Result struct {
 	SpillCut bool
 	// SpillErr says why that file is missing or not whole; nil when all is well.
 	SpillErr error
+	// Hit are the limits of the view that it is known to have run into.
+	Hit []Limit
 	// Refused are the hosts that the network did not let it reach.
 	Refused []string
 }
+
+// Limit names one of Limits.
+type Limit string
+
+const (
+	LimitProcesses Limit = "the number of processes"
+	LimitMemory    Limit = "memory"
+	LimitFileSize  Limit = "the size of files"
+)
 
 // Captured is the part of a stream that was kept.
 type Captured struct {

@@ -17,6 +17,7 @@ import (
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/bounds"
 	"garuda/internal/sandbox/loopback"
 	"garuda/internal/sandbox/stage"
 	"garuda/internal/sandbox/wrapped"
@@ -40,12 +41,12 @@ func New(opt wrapped.Options) (*wrapped.Executor, error) {
 	if version < Least {
 		return nil, fmt.Errorf("%w: it has version %d, and %d is needed (Linux 6.2)", ErrTooOld, version, Least)
 	}
-	return wrapped.New("landlock", opt.Supervisor, launcher(opt, version)), nil
+	return wrapped.New("landlock", opt.Supervisor, launcher(opt, version, &bounds.Groups{Report: opt.Report})), nil
 }
 
 // launcher is what Garuda starts for each command: itself, which fences itself in
 // and becomes the command.
-func launcher(opt wrapped.Options, version int) proc.Launcher {
+func launcher(opt wrapped.Options, version int, groups *bounds.Groups) proc.Launcher {
 	return func(ctx context.Context, cmd *sandbox.Command) (_ *proc.Launch, err error) {
 		v, err := opt.ViewOf(ctx, cmd)
 		if err != nil {
@@ -56,7 +57,7 @@ func launcher(opt wrapped.Options, version int) proc.Launcher {
 			return nil, err
 		}
 		f := fenceOf(v, rules, version)
-		t := &talk{}
+		t := &talk{limits: v.Limits, group: groups.Begin(v.Limits)}
 		defer func() {
 			if err != nil {
 				t.end(&sandbox.Result{})
@@ -84,7 +85,7 @@ func launcher(opt wrapped.Options, version int) proc.Launcher {
 		}
 		return &proc.Launch{
 			Path: "/proc/self/exe", Argv: []string{stage.FenceProgram}, Env: []string{}, Dir: "/",
-			Files: []*os.File{child}, Began: t.began, Ended: t.end,
+			Files: []*os.File{child}, Began: t.began, Ended: t.end, Attributes: t.group.Into,
 		}, nil
 	}
 }
@@ -158,6 +159,8 @@ type talk struct {
 	message []byte
 	passage sandbox.Passage
 	control *os.File
+	limits  sandbox.Limits
+	group   *bounds.Group
 }
 
 func (t *talk) open(ctx context.Context, network sandbox.Network, call string) (way loopback.Way, err error) {
@@ -252,4 +255,8 @@ func (t *talk) end(res *sandbox.Result) {
 	if t.passage != nil {
 		res.Refused = append(res.Refused, t.passage.Close()...)
 	}
+	if t.limits.FileBytes > 0 && wrapped.EndedFor(res, "SIGXFSZ", int(unix.SIGXFSZ)) {
+		res.Hit = append(res.Hit, sandbox.LimitFileSize)
+	}
+	t.group.End(res)
 }

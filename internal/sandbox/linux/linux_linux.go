@@ -12,6 +12,7 @@ import (
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/bounds"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/sandbox/stage"
 	"garuda/internal/sandbox/wrapped"
@@ -30,6 +31,8 @@ type Executor struct {
 	// slots bounds how many sandboxes are being made at once: the kernel makes
 	// namespaces one after the other, and each start has a limit of time.
 	slots chan struct{}
+	// groups bound what a command and all it starts use together.
+	groups bounds.Groups
 }
 
 var _ sandbox.Executor = (*Executor)(nil)
@@ -50,6 +53,7 @@ func newExecutor(name string, opt Options, maker Maker) (*Executor, error) {
 		opt: opt, bash: host.FindBash(opt.Path, opt.Root), places: places, maker: maker,
 		slots: make(chan struct{}, 2*runtime.NumCPU()),
 	}
+	e.groups.Report = opt.Report
 	e.Executor = wrapped.New(name, opt.Supervisor, e.launch)
 	return e, nil
 }
@@ -112,7 +116,10 @@ func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.La
 	return &proc.Launch{
 		Path: "/proc/self/exe", Argv: []string{stage.Program}, Env: []string{}, Dir: "/",
 		Files: []*os.File{child}, Init: t, Ended: t.end,
-		Attributes: func(sys *syscall.SysProcAttr) { isolate(sys, view.FullNetwork) },
+		Attributes: func(sys *syscall.SysProcAttr) {
+			isolate(sys, view.FullNetwork)
+			t.group.Into(sys)
+		},
 	}, nil
 }
 

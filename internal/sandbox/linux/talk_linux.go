@@ -16,7 +16,9 @@ import (
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/bounds"
 	"garuda/internal/sandbox/stage"
+	"garuda/internal/sandbox/wrapped"
 )
 
 // beginLimit is how long a stage may take until the command runs.
@@ -50,6 +52,9 @@ type talk struct {
 	made    *Made
 	held    []string
 	control *os.File
+	// group and limits bound the command.
+	group  *bounds.Group
+	limits sandbox.Limits
 	// leave gives back the slot, once; nil before there is one.
 	leave func()
 }
@@ -71,6 +76,7 @@ func (t *talk) prepare(ctx context.Context, view *sandbox.View, cmd *sandbox.Com
 	if err != nil {
 		return err
 	}
+	t.limits, t.group = view.Limits, t.executor.groups.Begin(view.Limits)
 	policy := plan(view)
 	policy.Argv, policy.Env, policy.Dir, policy.Terminals = cmd.Argv, cmd.Env, cmd.Dir, cmd.Terminals
 	if t.executor.opt.Network != nil && !view.FullNetwork {
@@ -214,6 +220,10 @@ func (t *talk) end(res *sandbox.Result) {
 	if t.passage != nil {
 		res.Refused = append(res.Refused, t.passage.Close()...)
 	}
+	if t.limits.FileBytes > 0 && wrapped.EndedFor(res, "SIGXFSZ", int(unix.SIGXFSZ)) {
+		res.Hit = append(res.Hit, sandbox.LimitFileSize)
+	}
+	t.group.End(res)
 	if err := t.executor.places.release(t.held); err != nil {
 		t.executor.opt.Report(fmt.Errorf("remove what was made to be locked: %w", err))
 	}

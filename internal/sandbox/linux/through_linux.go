@@ -43,7 +43,7 @@ func (t *talk) launchThrough(control *os.File) *proc.Launch {
 	l := t.made.Launch
 	l.Env, l.Dir = []string{}, "/"
 	l.Files = append([]*os.File{control}, l.Files...)
-	l.Init, l.Ended = t, t.end
+	l.Init, l.Ended, l.Attributes = t, t.end, t.group.Into
 	return &l
 }
 

@@ -85,6 +85,12 @@ func Program(cmd *sandbox.Command) (string, error) {
 	return "", fmt.Errorf("%w: bash in %s; install it", proc.ErrNotFound, usualPlaces)
 }
 
+// EndedFor reports whether a signal ended a command, or what a shell as the command
+// says it waited for.
+func EndedFor(res *sandbox.Result, name string, number int) bool {
+	return res.Signal == name || res.ExitCode == 128+number
+}
+
 // ErrNoView is returned for a command whose view there is nobody to make of.
 var ErrNoView = errors.New("there is no view to confine the command to")
 
