@@ -142,7 +142,7 @@ func (s *System) mayLeave() bool {
 
 // shellSandbox is what bash knows of the sandbox.
 func (s *System) shellSandbox() shell.Sandbox {
-	return shell.Sandbox{MayLeave: s.mayLeave, Locked: s.lockedPaths(), Network: s.networkInWords}
+	return shell.Sandbox{MayLeave: s.mayLeave, Locked: s.lockedPaths(), Network: s.networkInWords, Limits: s.commandLimits()}
 }
 
 // sandbox is the isolating executor, or why there is none.

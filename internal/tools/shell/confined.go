@@ -20,6 +20,8 @@ type Sandbox struct {
 	Locked func(abs string) bool
 	// Network says in words what commands may reach: "no host", "only example.com".
 	Network func() string
+	// Limits are those of its commands.
+	Limits sandbox.Limits
 }
 
 func (s *Sandbox) mayLeave() bool { return s.MayLeave != nil && s.MayLeave() }
@@ -65,6 +67,7 @@ func confinement(s *Sandbox, call *bashCall, res *sandbox.Result, failed bool, s
 			out = append(out, "in the sandbox there may be nothing at "+list(where)+", also where this machine has it")
 		}
 	}
+	out = append(out, limitsHit(s.Limits, res, failed, said)...)
 	if len(out) > 0 && !call.readOnly && s.mayLeave() {
 		out[len(out)-1] += "; what cannot work there can be asked for with outside_sandbox"
 	}
