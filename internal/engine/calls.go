@@ -38,7 +38,7 @@ func (t *turnRun) runCalls(ctx context.Context, calls []core.Block) (inCircles b
 	}
 	t.takeAnswer(results)
 	answers := m.Blocks
-	m.Blocks = slices.Concat(answers, t.a.notes.take(), t.takeSteering())
+	m.Blocks = slices.Concat(answers, t.instructed(t.readBy(results)), t.a.notes.take(), t.takeSteering())
 	t.a.journal.append(&session.ToolResults{Message: m, Calls: infos})
 	t.a.journal.flush()
 	unseen := t.a.conv.append(m)

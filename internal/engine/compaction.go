@@ -147,6 +147,9 @@ func (t *turnRun) begunAnew() {
 		p.Env.Tracker.ClearShown() // what is asked for again is not in the conversation any more
 	}
 	t.repeats = turn.Repeats{} // and it may be asked for again
+	if t.cfg.Instructions != nil {
+		t.cfg.Instructions.Forget()
+	}
 }
 
 const (

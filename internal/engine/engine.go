@@ -53,6 +53,8 @@ type Config struct {
 	// System is the system prompt, built once; InstructionBytes of it are instructions.
 	System           string
 	InstructionBytes int
+	// Instructions tells of those that hold for a part of the project; may be nil.
+	Instructions Instructor
 	// Tools are in every request, Deferred ones once tool_search has loaded them.
 	Tools, Deferred []llm.ToolSpec
 	// AnswerTool, when set, is the tool with whose call a turn must end: its output

@@ -49,7 +49,7 @@ func (t *turnRun) run(ctx context.Context) *TurnResult {
 		t.result.End, t.result.Err = core.EndError, errEmptyPrompt
 		return &t.result
 	}
-	t.begin()
+	t.begin(ctx)
 	end, err := t.loop(ctx)
 	if err != nil {
 		end, err = t.endFor(ctx, err)
@@ -76,7 +76,8 @@ func (p *Prompt) isEmpty() bool {
 }
 
 // begin takes the user's message into journal and conversation.
-func (t *turnRun) begin() {
+func (t *turnRun) begin(ctx context.Context) {
+	attached := t.attach(ctx)
 	if t.cfg.DropThinking {
 		t.a.conv.dropThinking()
 	}
@@ -90,7 +91,9 @@ func (t *turnRun) begin() {
 	m.Blocks = append(m.Blocks, t.prompt.notes...)
 	m.Blocks = append(m.Blocks, t.a.notes.take()...)
 	t.a.toldModel = t.cfg.Model.Info().Spec
+	m.Blocks = append(m.Blocks, t.instructed(attached.read)...)
 	m.Blocks = append(m.Blocks, t.prompt.Attachments...)
+	m.Blocks = append(m.Blocks, attached.blocks...)
 	t.keepTree()
 	t.a.journal.append(&session.User{Message: m})
 	t.a.journal.flush()

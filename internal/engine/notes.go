@@ -180,7 +180,11 @@ func harmless(s string, limit int) string {
 		}
 		s = s[:limit] + "…"
 	}
-	s = core.Visible(s)
+	return withoutMarks(core.Visible(s))
+}
+
+// withoutMarks leaves no mark of Garuda's in a text, and all else as it is.
+func withoutMarks(s string) string {
 	var b strings.Builder
 	for {
 		at := strings.IndexByte(s, '<')

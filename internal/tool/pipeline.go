@@ -99,7 +99,9 @@ type CallResult struct {
 	Decision    *Decision
 	// Output is what the tool gave, or nil when it did not run.
 	Output *Output
-	// Writes are the files that the call was to change.
+	// Reads are the files and folders that the call was to read, Writes those that it
+	// was to change.
+	Reads    []string
 	Writes   []string
 	Input    json.RawMessage
 	Duration time.Duration
@@ -314,7 +316,7 @@ func (p *Prepared) outcome(content core.Block, isError bool) *CallResult {
 		Result: core.ToolResult(p.Use.ID, isError, content),
 	}
 	if p.Plan != nil {
-		out.Target, out.Writes = p.Plan.Target, p.Plan.Effects.Writes
+		out.Target, out.Reads, out.Writes = p.Plan.Target, p.Plan.Effects.Reads, p.Plan.Effects.Writes
 	}
 	return out
 }

@@ -15,6 +15,7 @@ import (
 	"garuda/internal/audit"
 	"garuda/internal/config"
 	"garuda/internal/core"
+	"garuda/internal/instructions"
 	"garuda/internal/llm"
 	"garuda/internal/llm/provider"
 	"garuda/internal/policy"
@@ -69,6 +70,10 @@ type System struct {
 	sweeping  sync.WaitGroup
 	sweep     context.Context
 	endSweep  context.CancelFunc
+	// instructions reads those of the folders below the root; nil where none are wanted.
+	// instructionBytes is the part of the system prompt that they take.
+	instructions     *instructions.Loader
+	instructionBytes int
 	// turns keeps the snapshots; nil where none are kept.
 	turns *snapshot.Turns
 	// asking is the pipeline whose questions about hosts a person sees.
@@ -271,6 +276,9 @@ func (s *System) CloseWithin(limit time.Duration) {
 	}
 	s.endProcesses(ctx)
 	s.closeView()
+	if s.instructions != nil {
+		s.instructions.Close()
+	}
 	if s.turns != nil {
 		if err := s.turns.Close(); err != nil {
 			slog.Error("close the snapshots", "error", err)

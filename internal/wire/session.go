@@ -214,7 +214,13 @@ func (s *System) start(journal *session.Journal, history *session.History) *engi
 		pipeline.Env.OutputDir = filepath.Join(s.state.Path(), state.SessionsName, journal.ID(), "output")
 		pipeline.Env.MakeOutputDir = sync.OnceValues(journal.OutputDir)
 	}
+	var instructor engine.Instructor
+	if s.instructions != nil {
+		s.instructions.Forget() // what an earlier session was told
+		instructor = s.instructions
+	}
 	return engine.New(engine.Config{
+		Instructions: instructor, InstructionBytes: s.instructionBytes,
 		ID: journal.ID(), Model: s.model, System: s.system, Tools: s.toolSpecs(toolset.On), Deferred: s.toolSpecs(toolset.Deferred), Pipeline: pipeline,
 		Modes: modes{s.policy}, Thinking: thinking(s.settings.Thinking), DropThinking: !s.settings.Thinking.KeepBlocks,
 		CanAsk: s.options.Attended, AnswerTool: s.answerName(), Wakes: s.options.Attended, Clock: s.clock, History: history,
@@ -235,11 +241,15 @@ func (s *System) buildPrompt() (said []string) {
 		Sandboxed: s.isolated(), Network: s.networkUnasked(),
 	}
 	if !s.options.NoInstructions {
-		p.Instructions, said = instructions(s.places, s.workspace)
+		if s.instructions == nil {
+			s.instructions = s.openInstructions()
+		}
+		files, left := s.instructions.Session()
+		p.Instructions, said = promptInstructions(files), left
 	}
 	facts, left := s.remembered()
 	p.Memory, said = facts, append(said, left...)
-	s.system = prompt.Build(p)
+	s.system, s.instructionBytes = prompt.Build(p), len(prompt.InstructionText(p.Instructions))
 	if tight := roomNotice(s.model.Info(), s.system, s.toolSpecs(toolset.On)); tight != "" {
 		said = append(said, tight)
 	}

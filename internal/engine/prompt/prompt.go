@@ -5,6 +5,7 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,7 +23,9 @@ type Parts struct {
 	// Sandboxed says that commands run isolated; Attended that a person answers.
 	Sandboxed, Attended bool
 	// Network says in words what sandboxed commands may reach: "no host".
-	Network      string
+	Network string
+	// Notes say how the project is built and tested, a line each.
+	Notes        []string
 	Instructions []Instructions
 	// Memory are the facts that may be told, the oldest first.
 	Memory []Fact
@@ -30,12 +33,20 @@ type Parts struct {
 
 // Instructions is one file of instructions, the most important last.
 type Instructions struct {
-	// Name is how the file is shown, such as AGENTS.md or ~/.garuda/AGENTS.md.
+	// Name is how the file is shown, such as AGENTS.md or ../CLAUDE.md.
 	Name, Text string
+	// Rank says who gets room first where it is short: the lower the sooner, and of the
+	// same the last.
+	Rank int
+	// User is true for the user's own.
+	User bool
 }
 
-// instructionLimit is how many characters all instruction files share.
-const instructionLimit = 40_000
+const (
+	// instructionLimit is how many characters all instruction files share, userShare
+	// how many of them no project's file can take from the user's own.
+	instructionLimit, userShare = 40_000, 10_000
+)
 
 // Build puts the parts together, in a fixed order.
 func Build(p Parts) string {
@@ -43,7 +54,8 @@ func Build(p Parts) string {
 	identity(&b, p)
 	rules(&b, p)
 	permissions(&b, p)
-	instructions(&b, p.Instructions)
+	notes(&b, p.Notes)
+	b.WriteString(InstructionText(p.Instructions))
 	memory(&b, p)
 	return b.String()
 }
@@ -94,31 +106,62 @@ func permissions(b *strings.Builder, p Parts) {
 	b.WriteString("After a denial do not reach the same end by another way; say what you needed and go on without it.\n")
 }
 
-// instructions appends the files within their common limit. The limit is given
-// first to the last, most important file; the order stays.
-func instructions(b *strings.Builder, files []Instructions) {
-	left := instructionLimit
-	texts := make([]string, len(files))
+// notes appends what is known of building and testing the project.
+func notes(b *strings.Builder, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	b.WriteString("\nThis project, by its files (its instructions know better):\n")
+	for _, line := range lines {
+		b.WriteString("- " + line + "\n")
+	}
+}
+
+// InstructionText is the part of a system prompt that holds the files, within their
+// common limit. Of files with the same text the last one is told.
+func InstructionText(files []Instructions) string {
+	texts := make([][]rune, len(files))
 	seen := make(map[string]bool)
 	for i := len(files) - 1; i >= 0; i-- {
-		text := strings.TrimSpace(files[i].Text)
-		if text == "" || seen[text] {
+		if text := strings.TrimSpace(files[i].Text); !seen[text] {
+			seen[text] = true
+			texts[i] = []rune(text)
+		}
+	}
+	var b strings.Builder
+	for i, room := range shares(files, texts) {
+		text := string(texts[i][:room])
+		switch {
+		case len(texts[i]) == 0:
 			continue
+		case room < len(texts[i]):
+			text += "\n[cut here: the instruction files together are longer than " + fmt.Sprint(instructionLimit) + " characters]"
 		}
-		seen[text] = true
-		runes := []rune(text)
-		if len(runes) > left {
-			text = string(runes[:left]) + "\n[cut here: the instruction files together are longer than " +
-				fmt.Sprint(instructionLimit) + " characters]"
-		}
-		left = max(left-len(runes), 0)
-		texts[i] = text
+		fmt.Fprintf(&b, "\nInstructions from %s:\n\n%s\n", files[i].Name, text)
 	}
-	for i, text := range texts {
-		if text != "" {
-			fmt.Fprintf(b, "\nInstructions from %s:\n\n%s\n", files[i].Name, text)
+	return b.String()
+}
+
+// shares is how many characters of each file are told. A part of the limit is the
+// user's own files' first; the rest goes by rank.
+func shares(files []Instructions, texts [][]rune) []int {
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = len(files) - 1 - i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(files[a].Rank, files[b].Rank) })
+	out, left, own := make([]int, len(files)), instructionLimit, userShare
+	for _, i := range order {
+		if files[i].User {
+			out[i] = min(len(texts[i]), own)
+			own, left = own-out[i], left-out[i]
 		}
 	}
+	for _, i := range order {
+		more := min(len(texts[i])-out[i], left)
+		out[i], left = out[i]+more, left-more
+	}
+	return out
 }
 
 func offered(tools []string, wanted ...string) []string {
