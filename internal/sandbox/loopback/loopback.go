@@ -38,10 +38,16 @@ func Open(p sandbox.Passage) (Way, error) {
 		moved []string // the addresses asked for, each followed by the one it became
 	)
 	for _, l := range p.Listeners() {
+		if l.Address == sandbox.ResolverAddress {
+			files = append(files, nil) // its port is not free for us, and nobody asks elsewhere
+			continue
+		}
 		file, port, err := listen(l)
 		if err != nil {
 			for _, f := range files {
-				err = errors.Join(err, f.Close())
+				if f != nil {
+					err = errors.Join(err, f.Close())
+				}
 			}
 			return Way{}, fmt.Errorf("open the way out at %s: %w", l.Address, err)
 		}

@@ -46,7 +46,7 @@ func TestTheWayIsOpenWhereItSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(way.Ports) != 2 || len(p.files) != 3 {
+	if len(way.Ports) != 2 || len(p.files) != 3 || p.files[1] != nil {
 		t.Fatalf("%+v, %d files", way, len(p.files))
 	}
 	proxy, socks := strconv.Itoa(way.Ports[0]), strconv.Itoa(way.Ports[1])

@@ -1,6 +1,8 @@
 package netproxy
 
 import (
+	"encoding/binary"
+	"io"
 	"net"
 	"net/netip"
 
@@ -14,6 +16,9 @@ const (
 	// with so many addresses at most.
 	maxQuery   = 512
 	maxAnswers = 8
+	// maxMessages are answered on one connection.
+	maxMessages = 1000
+	portDNS     = 53
 	// answerTTL is how many seconds an answer may be kept.
 	answerTTL = 30
 )
@@ -44,6 +49,31 @@ func (p *passage) serveDNS(conn net.PacketConn) {
 				conn.WriteTo(answer, from) //nolint:errcheck // who asked asks again
 			}
 		})
+	}
+}
+
+// serveDNSByTCP does the same on a connection, where each message follows its length
+// (RFC 1035, 4.2.2). Some resolvers ask that way first (the option use-vc).
+func (p *passage) serveDNSByTCP(conn *net.TCPConn) {
+	for range maxMessages {
+		if conn.SetDeadline(p.net.opt.Clock.Now().Add(p.net.greet)) != nil {
+			return
+		}
+		var length [2]byte
+		if _, err := io.ReadFull(conn, length[:]); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(length[:]))
+		if _, err := io.ReadFull(conn, query); err != nil {
+			return
+		}
+		answer := p.answerDNS(query)
+		if answer == nil {
+			return
+		}
+		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)); err != nil { //nolint:gosec // an answer has maxAnswers addresses
+			return
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package netproxy
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -34,9 +35,14 @@ func stub(t testing.TB, decide func(context.Context, Request) (bool, string)) *w
 func TestDNSAnswersAllowedNamesOnly(t *testing.T) {
 	asked := 0
 	w := stub(t, func(_ context.Context, r Request) (bool, string) { asked++; return r.Host == "other.example", "no" })
-	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	resolver := &net.Resolver{PreferGo: true}
+	byTCP := false
+	resolver.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if byTCP {
+			return new(net.Dialer).DialContext(ctx, "tcp4", w.dnsByTCP)
+		}
 		return new(net.Dialer).DialContext(ctx, "udp4", w.dns)
-	}}
+	}
 	look := func(name string) string {
 		addrs, err := resolver.LookupHost(t.Context(), name)
 		if err != nil {
@@ -58,8 +64,10 @@ func TestDNSAnswersAllowedNamesOnly(t *testing.T) {
 		"other.example.":       "no such host",
 		"localhost.test.":      "no such host",
 	} {
-		if got := look(name); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+		for _, byTCP = range []bool{false, true} {
+			if got := look(name); got != want {
+				t.Errorf("%s (by TCP %v): %s, want %s", name, byTCP, got, want)
+			}
 		}
 	}
 	if asked > 0 {
@@ -145,4 +153,38 @@ func FuzzDNS(f *testing.F) {
 			t.Fatalf("%v: %d bytes, %v", in, len(out), err)
 		}
 	})
+}
+
+// TestDNSByTCP: what is no message ends the connection, and a port 53 that the user
+// forwards is the user's.
+func TestDNSByTCP(t *testing.T) {
+	w := stub(t, nil)
+	for name, sent := range map[string]string{"nothing": "", "no message": "\x00\x02ab", "half a message": "\x00\xffab", "empty": "\x00\x00"} {
+		c, err := net.Dial("tcp4", w.dnsByTCP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(c, sent); err != nil {
+			t.Error(err)
+		}
+		if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Error(err)
+		}
+		if got, err := io.ReadAll(c); len(got) != 0 || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		c.Close()
+	}
+	n, err := New(Options{LocalhostPorts: []int{portDNS}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := n.Begin(t.Context(), "call-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if got := p.Listeners(); len(got) != listenOthers+1 || p.(*passage).others()[0] != portDNS || len(p.(*passage).others()) != 1 {
+		t.Errorf("%v", got)
+	}
 }

@@ -43,26 +43,35 @@ type passage struct {
 // closer is a connection or listener that ends with the passage.
 type closer interface{ Close() error }
 
-// The places of the listeners in their list; the forwarded ports come last.
+// The places of the listeners in their list; the forwarded ports come last, and
+// before them the DNS stub for TCP, unless its port is one of those.
 const (
 	listenProxy = iota
 	listenDNS
 	listenBare
-	listenForwards
+	listenOthers
 )
 
 // Listeners are the proxy, the DNS stub, the proxy for what cannot say the token,
-// and the forwarded ports.
+// the DNS stub for TCP, and the forwarded ports.
 func (p *passage) Listeners() []sandbox.Listener {
 	tcp := func(port int) sandbox.Listener {
 		return sandbox.Listener{Network: "tcp4", Address: "127.0.0.1:" + strconv.Itoa(port)}
 	}
 	port, bare := p.net.freePorts()
-	out := []sandbox.Listener{tcp(port), {Network: "udp4", Address: "127.0.0.1:53"}, tcp(bare)}
-	for _, port := range p.forwarded() {
+	out := []sandbox.Listener{tcp(port), {Network: "udp4", Address: sandbox.ResolverAddress}, tcp(bare)}
+	for _, port := range p.others() {
 		out = append(out, tcp(port))
 	}
 	return out
+}
+
+// others are the ports from listenOthers on.
+func (p *passage) others() []int {
+	if forwarded := p.forwarded(); slices.Contains(forwarded, portDNS) {
+		return forwarded
+	}
+	return append([]int{portDNS}, p.forwarded()...)
 }
 
 // forwarded are the ports of the machine's loopback, each once.
@@ -85,6 +94,9 @@ func (p *passage) Serve(files []*os.File) error {
 		return errors.New("serve the network: the passage is over, or served already")
 	}
 	for i, l := range p.Listeners() {
+		if files[i] == nil && l.Address == sandbox.ResolverAddress {
+			continue // see sandbox.Passage
+		}
 		if err := p.take(i, l, files[i]); err != nil {
 			// What was taken before ends with the passage, which nobody can use now.
 			p.end()
@@ -126,7 +138,11 @@ func (p *passage) take(i int, l sandbox.Listener, file *os.File) error {
 		p.opened(&p.bare, tcp)
 		p.listen(tcp, func(conn *net.TCPConn) { p.serveProxy(conn, own) })
 	default:
-		port := p.forwarded()[i-listenForwards]
+		port := p.others()[i-listenOthers]
+		if !slices.Contains(p.forwarded(), port) {
+			p.listen(tcp, p.serveDNSByTCP)
+			break
+		}
 		p.listen(tcp, func(conn *net.TCPConn) { p.forward(conn, port) })
 	}
 	return nil

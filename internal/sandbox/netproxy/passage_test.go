@@ -149,7 +149,7 @@ func TestServeTakesWhatWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, files := range map[string][]*os.File{
-		"too few": {file("tcp4")}, "swapped": {file("udp4"), file("tcp4"), file("tcp4")}, "no sockets": {regular, file("udp4"), file("tcp4")}, "none": nil,
+		"too few": {file("tcp4")}, "swapped": {file("udp4"), file("tcp4"), file("tcp4"), file("tcp4")}, "no sockets": {regular, file("udp4"), file("tcp4"), file("tcp4")}, "none": nil,
 	} {
 		p, err := n.Begin(t.Context(), "")
 		if err != nil {
@@ -170,7 +170,7 @@ func TestServeTakesWhatWasAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Close()
-	if err := p.Serve([]*os.File{file("tcp4"), file("udp4"), file("tcp4")}); err == nil {
+	if err := p.Serve([]*os.File{file("tcp4"), file("udp4"), file("tcp4"), file("tcp4")}); err == nil {
 		t.Error("served after the end")
 	}
 }
@@ -188,7 +188,7 @@ func TestContextEndsThePassage(t *testing.T) {
 	address, f := listenFile(t, sandbox.Listener{Network: "tcp4"})
 	_, udp := listenFile(t, sandbox.Listener{Network: "udp4"})
 	_, bare := listenFile(t, sandbox.Listener{Network: "tcp4"})
-	if err := p.Serve([]*os.File{f, udp, bare}); err != nil {
+	if err := p.Serve([]*os.File{f, udp, bare, nil}); err != nil { // who asks for names there is not served
 		t.Fatal(err)
 	}
 	c, err := net.Dial("tcp", address)

@@ -30,9 +30,9 @@ type way struct {
 	net     *Network
 	passage *passage
 	// proxy and dns are the addresses of its listeners, forwards those of the ports.
-	proxy, dns, bare string
-	forwards         []string
-	closed           bool
+	proxy, dns, bare, dnsByTCP string
+	forwards                   []string
+	closed                     bool
 }
 
 // world is where a test's names lead: host:port to an address of this machine.
@@ -75,6 +75,8 @@ func begin(t testing.TB, n *Network) *way {
 			w.dns = address
 		case i == listenBare:
 			w.bare = address
+		case l.Address == sandbox.ResolverAddress:
+			w.dnsByTCP = address
 		default:
 			w.forwards = append(w.forwards, address)
 		}
