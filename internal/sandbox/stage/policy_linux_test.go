@@ -123,7 +123,7 @@ func TestConstants(t *testing.T) {
 		"close_range": {sysCloseRange, unix.SYS_CLOSE_RANGE}, "openat2": {sysOpenat2, unix.SYS_OPENAT2},
 		"mount_setattr": {sysMountSetattr, unix.SYS_MOUNT_SETATTR}, "seccomp": {sysSeccomp, unix.SYS_SECCOMP},
 		"clone": {openTreeClone, unix.OPEN_TREE_CLONE}, "empty path": {atEmptyPath, unix.AT_EMPTY_PATH},
-		"recursive": {atRecursive, unix.AT_RECURSIVE}, "from": {moveFromEmpty, unix.MOVE_MOUNT_F_EMPTY_PATH},
+		"recursive": {atRecursive, unix.AT_RECURSIVE}, "remove": {atRemoveDir, unix.AT_REMOVEDIR}, "from": {moveFromEmpty, unix.MOVE_MOUNT_F_EMPTY_PATH},
 		"to": {moveToEmpty, unix.MOVE_MOUNT_T_EMPTY_PATH}, "string": {fsconfigString, unix.FSCONFIG_SET_STRING},
 		"create": {fsconfigCreate, unix.FSCONFIG_CMD_CREATE}, "read-only": {attrReadOnly, unix.MOUNT_ATTR_RDONLY},
 		"nosuid": {attrNoSuid, unix.MOUNT_ATTR_NOSUID}, "nodev": {attrNoDev, unix.MOUNT_ATTR_NODEV},

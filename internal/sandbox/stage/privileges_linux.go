@@ -56,7 +56,7 @@ func dropSets() *failure {
 func verify() *failure {
 	header := capHeader{version: capVersion3}
 	var have capData
-	if _, _, errno := syscall.Syscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&have)), 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&header)), uintptr(unsafe.Pointer(&have)), 0); errno != 0 {
 		return because("read the capabilities", errno)
 	}
 	if have != (capData{}) {
@@ -83,7 +83,7 @@ func verifyClosed() *failure {
 
 // value is what a prctl returns; -1 when it fails.
 func value(option, a uintptr) int {
-	n, _, errno := syscall.Syscall6(syscall.SYS_PRCTL, option, a, 0, 0, 0, 0)
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, option, a, 0, 0, 0, 0)
 	if errno != 0 {
 		return -1
 	}
@@ -92,10 +92,5 @@ func value(option, a uintptr) int {
 
 func setrlimit(which int, l syscall.Rlimit) error {
 	_, _, errno := syscall.RawSyscall(syscall.SYS_SETRLIMIT, uintptr(which), uintptr(unsafe.Pointer(&l)), 0)
-	return call(errno)
-}
-
-func symlinkat(target string, dir int, name string) error {
-	_, _, errno := syscall.Syscall(syscall.SYS_SYMLINKAT, uintptr(cstring(target)), uintptr(dir), uintptr(cstring(name)))
 	return call(errno)
 }

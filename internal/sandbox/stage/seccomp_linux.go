@@ -155,7 +155,7 @@ func installFilter(f []instruction) *failure {
 		_      [6]byte
 		first  *instruction
 	}{length: uint16(len(f)), first: &f[0]}
-	_, _, errno := syscall.Syscall(sysSeccomp, seccompSetMode, seccompTsync, uintptr(unsafe.Pointer(&program)))
+	_, _, errno := syscall.RawSyscall(sysSeccomp, seccompSetMode, seccompTsync, uintptr(unsafe.Pointer(&program)))
 	if errno != 0 {
 		return because("install the filter", errno)
 	}

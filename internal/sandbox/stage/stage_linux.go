@@ -20,13 +20,13 @@ func startedAs(name string) bool { return startedWith(name + "\x00") }
 // startedWith reports whether these are the arguments of this process, each with a NUL
 // behind it.
 func startedWith(arguments string) bool {
-	fd, err := syscall.Open("/proc/self/cmdline", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	fd, err := open("/proc/self/cmdline", syscall.O_RDONLY)
 	if err != nil {
 		return false
 	}
 	var b [64]byte
-	n, err := syscall.Read(fd, b[:])
-	_ = syscall.Close(fd) // it was only read
+	n, err := read(fd, b[:])
+	_ = closeFile(fd) // it was only read
 	return err == nil && string(b[:n]) == arguments
 }
 
@@ -153,7 +153,7 @@ func receiveMessage() ([]byte, *failure) {
 
 // closeDescriptors leaves 0, 1, 2 and Control, which the command does not get.
 func closeDescriptors() *failure {
-	if _, _, errno := syscall.Syscall(sysCloseRange, Control+1, 1<<32-1, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall(sysCloseRange, Control+1, 1<<32-1, 0); errno != 0 {
 		return because("close those above 3", errno)
 	}
 	syscall.CloseOnExec(Control)

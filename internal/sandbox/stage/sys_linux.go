@@ -21,6 +21,7 @@ const (
 	openTreeClone  = 1
 	atEmptyPath    = 0x1000
 	atRecursive    = 0x8000
+	atRemoveDir    = 0x200
 	moveFromEmpty  = 4
 	moveToEmpty    = 0x40
 	fsconfigString = 1
@@ -67,7 +68,7 @@ func call(err syscall.Errno) error {
 }
 
 func prctl(option, a, b uintptr) error {
-	_, _, errno := syscall.Syscall6(syscall.SYS_PRCTL, option, a, b, 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, option, a, b, 0, 0, 0)
 	return call(errno)
 }
 
@@ -93,7 +94,7 @@ func openPlace(dir int, path string, flags uint64) (int, error) {
 		relative = path[1:]
 	}
 	for {
-		fd, _, errno := syscall.Syscall6(sysOpenat2, uintptr(dir), uintptr(cstring(relative)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
+		fd, _, errno := syscall.RawSyscall6(sysOpenat2, uintptr(dir), uintptr(cstring(relative)), uintptr(unsafe.Pointer(&how)), unsafe.Sizeof(how), 0, 0)
 		if errno != syscall.EAGAIN && errno != syscall.EINTR { // a rename somewhere got in the way
 			if errno == syscall.ENOSYS { // within a sandbox of this kind
 				return walkTo(dir, relative, flags)
@@ -112,7 +113,7 @@ func walkTo(dir int, path string, flags uint64) (int, error) {
 		part, rest = cut(rest, '/')
 		within := at
 		at, err = stepTo(within, part, rest == "" && flags&syscall.O_NOFOLLOW != 0)
-		_ = syscall.Close(within) // it only named a place
+		_ = closeFile(within) // it only named a place
 	}
 	return at, err
 }
@@ -128,7 +129,7 @@ func stepTo(dir int, name string, link bool) (int, error) {
 		err = syscall.ELOOP
 	}
 	if err != nil {
-		_ = syscall.Close(fd) // as above
+		_ = closeFile(fd) // as above
 		return -1, err
 	}
 	return fd, nil
@@ -136,7 +137,7 @@ func stepTo(dir int, name string, link bool) (int, error) {
 
 // cloneTree takes the tree at an open place, with all that is mounted in it.
 func cloneTree(fd int, path string) (int, error) {
-	tree, _, errno := syscall.Syscall(sysOpenTree, uintptr(fd), uintptr(cstring(path)),
+	tree, _, errno := syscall.RawSyscall(sysOpenTree, uintptr(fd), uintptr(cstring(path)),
 		openTreeClone|syscall.O_CLOEXEC|atEmptyPath|atRecursive)
 	return int(tree), call(errno)
 }
@@ -144,35 +145,35 @@ func cloneTree(fd int, path string) (int, error) {
 // setAttributes adds attributes to every mount of a tree.
 func setAttributes(tree int, attributes uint64, flags uintptr) error {
 	attr := struct{ set, clear, propagation, userns uint64 }{set: attributes}
-	_, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(tree), uintptr(cstring("")), atEmptyPath|flags,
+	_, _, errno := syscall.RawSyscall6(sysMountSetattr, uintptr(tree), uintptr(cstring("")), atEmptyPath|flags,
 		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	return call(errno)
 }
 
 // attach puts a tree at an open place.
 func attach(tree, place int) error {
-	_, _, errno := syscall.Syscall6(sysMoveMount, uintptr(tree), uintptr(cstring("")), uintptr(place), uintptr(cstring("")),
+	_, _, errno := syscall.RawSyscall6(sysMoveMount, uintptr(tree), uintptr(cstring("")), uintptr(place), uintptr(cstring("")),
 		moveFromEmpty|moveToEmpty, 0)
 	return call(errno)
 }
 
 // newFilesystem makes one; options are pairs.
 func newFilesystem(kind string, attributes uintptr, options ...string) (int, error) {
-	fs, _, errno := syscall.Syscall(sysFsopen, uintptr(cstring(kind)), 1, 0) // FSOPEN_CLOEXEC
+	fs, _, errno := syscall.RawSyscall(sysFsopen, uintptr(cstring(kind)), 1, 0) // FSOPEN_CLOEXEC
 	if errno != 0 {
 		return -1, errno
 	}
-	defer func() { _ = syscall.Close(int(fs)) }()
+	defer func() { _ = closeFile(int(fs)) }()
 	for ; len(options) > 1; options = options[2:] {
-		_, _, errno := syscall.Syscall6(sysFsconfig, fs, fsconfigString, uintptr(cstring(options[0])), uintptr(cstring(options[1])), 0, 0)
+		_, _, errno := syscall.RawSyscall6(sysFsconfig, fs, fsconfigString, uintptr(cstring(options[0])), uintptr(cstring(options[1])), 0, 0)
 		if errno != 0 {
 			return -1, errno
 		}
 	}
-	if _, _, errno := syscall.Syscall6(sysFsconfig, fs, fsconfigCreate, 0, 0, 0, 0); errno != 0 {
+	if _, _, errno := syscall.RawSyscall6(sysFsconfig, fs, fsconfigCreate, 0, 0, 0, 0); errno != 0 {
 		return -1, errno
 	}
-	mount, _, errno := syscall.Syscall(sysFsmount, fs, 1, attributes) // FSMOUNT_CLOEXEC
+	mount, _, errno := syscall.RawSyscall(sysFsmount, fs, 1, attributes) // FSMOUNT_CLOEXEC
 	return int(mount), call(errno)
 }
 

@@ -9,7 +9,7 @@ var deviceNames = [...]string{"null", "zero", "full", "random", "urandom", "tty"
 func (s *stage) makeDevices() *failure {
 	for i, name := range deviceNames {
 		path := "/dev/" + name
-		err := syscall.Mknod(path[1:], syscall.S_IFREG|0o666, 0)
+		err := makeFile(here, path[1:], 0o666)
 		if err == nil {
 			err = setAttributes(s.devices[i], attrNoSuid|attrNoExec, 0)
 		}
@@ -21,11 +21,11 @@ func (s *stage) makeDevices() *failure {
 		}
 	}
 	for _, l := range [...]Link{{"dev/fd", "/proc/self/fd"}, {"dev/stdin", "/proc/self/fd/0"}, {"dev/stdout", "/proc/self/fd/1"}, {"dev/stderr", "/proc/self/fd/2"}} {
-		if err := syscall.Symlink(l.Target, l.Path); err != nil {
+		if err := symlink(l.Target, here, l.Path); err != nil {
 			return because("/"+l.Path, err)
 		}
 	}
-	err := syscall.Mkdir("dev/shm", 0o755)
+	err := mkdir(here, "dev/shm", 0o755)
 	if err == nil {
 		err = s.mountNew("/dev/shm", "tmpfs", attrNoSuid|attrNoDev, "mode", "1777", "size", "256m")
 	}
@@ -40,12 +40,12 @@ func (s *stage) makeDevices() *failure {
 
 // makeTerminals mounts pseudo-terminals of this namespace's own.
 func (s *stage) makeTerminals() *failure {
-	err := syscall.Mkdir("dev/pts", 0o755)
+	err := mkdir(here, "dev/pts", 0o755)
 	if err == nil {
 		err = s.mountNew("/dev/pts", "devpts", attrNoSuid|attrNoExec, "mode", "0620", "ptmxmode", "0666")
 	}
 	if err == nil {
-		err = syscall.Symlink("pts/ptmx", "dev/ptmx")
+		err = symlink("pts/ptmx", here, "dev/ptmx")
 	}
 	if err != nil {
 		return because("/dev/pts", err)
@@ -105,12 +105,12 @@ func (s *stage) cover(m Mount) error {
 const pidMaxLeast = 301
 
 func write(path, text string) error {
-	fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	fd, err := open(path, syscall.O_WRONLY)
 	if err != nil {
 		return err
 	}
 	_, err = syscall.Write(fd, []byte(text))
-	if closed := syscall.Close(fd); err == nil {
+	if closed := closeFile(fd); err == nil {
 		err = closed
 	}
 	return err

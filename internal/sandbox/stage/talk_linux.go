@@ -63,15 +63,7 @@ func reply(kind Reply, body []byte, files ...int) error {
 }
 
 // await returns when Garuda has begun to tell it something, or has gone.
-func await() {
-	var b [1]byte
-	for {
-		_, _, err := syscall.Recvfrom(Control, b[:], syscall.MSG_PEEK)
-		if err != syscall.EINTR {
-			return // what went wrong, reading it shows again
-		}
-	}
-}
+func await() { waitForByte(Control) }
 
 // readMessage reads what the stage is told, which begins with its length.
 func readMessage() ([]byte, error) {

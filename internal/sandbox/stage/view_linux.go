@@ -13,7 +13,7 @@ func makePrivate() *failure {
 // openSources takes every tree of the machine that is shown, before anything covers
 // it: each path is walked once, here, and a link in it ends the stage.
 func (s *stage) openSources() *failure {
-	machine, err := syscall.Open("/", oPath|syscall.O_CLOEXEC|syscall.O_DIRECTORY, 0)
+	machine, err := open("/", oPath|syscall.O_DIRECTORY)
 	if err != nil {
 		return because("open /", err)
 	}
@@ -43,7 +43,7 @@ func treeAt(dir int, path string) (int, error) {
 		return -1, err
 	}
 	tree, err := cloneTree(fd, "")
-	_ = syscall.Close(fd) // it only named a place
+	_ = closeFile(fd) // it only named a place
 	return tree, err
 }
 
@@ -64,7 +64,7 @@ func (s *stage) makeRoot() *failure {
 	if s.root, err = newFilesystem("tmpfs", attrNoSuid|attrNoDev, "mode", "0755", "size", "16m"); err != nil {
 		return because("make a file system in memory", err)
 	}
-	over, err := syscall.Open("/", oPath|syscall.O_CLOEXEC, 0)
+	over, err := open("/", oPath)
 	if err == nil {
 		err = attach(s.root, over)
 	}
@@ -75,7 +75,7 @@ func (s *stage) makeRoot() *failure {
 		return because("put it over /", err)
 	}
 	for _, dir := range []string{"dev", "run", "proc"} {
-		if err := syscall.Mkdir(dir, 0o755); err != nil {
+		if err := mkdir(here, dir, 0o755); err != nil {
 			return because("make /"+dir, err)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *stage) makeRoot() *failure {
 const masksPath = "/.empty"
 
 func (s *stage) makeMasks() *failure {
-	err := syscall.Mkdir(masksPath[1:], 0o755)
+	err := mkdir(here, masksPath[1:], 0o755)
 	if err == nil {
 		err = s.mountNew(masksPath, "tmpfs", attrNoSuid|attrNoDev|attrNoExec, "mode", "0755", "size", "4k")
 	}
@@ -97,10 +97,10 @@ func (s *stage) makeMasks() *failure {
 		s.masks, err = openBeneath(s.root, masksPath)
 	}
 	if err == nil {
-		err = syscall.Mkdirat(s.masks, "folder", 0o555)
+		err = mkdir(s.masks, "folder", 0o555)
 	}
 	if err == nil {
-		err = syscall.Mknodat(s.masks, "file", syscall.S_IFREG|0o444, 0)
+		err = makeFile(s.masks, "file", 0o444)
 	}
 	if err != nil {
 		return because("make what hides files", err)
@@ -122,9 +122,9 @@ func (s *stage) attachAt(tree int, path string) error {
 	place, err := openBeneath(s.root, path)
 	if err == nil {
 		err = attach(tree, place)
-		_ = syscall.Close(place) // it only named a place
+		_ = closeFile(place) // it only named a place
 	}
-	_ = syscall.Close(tree) // it is mounted, or not wanted
+	_ = closeFile(tree) // it is mounted, or not wanted
 	return err
 }
 
@@ -139,8 +139,8 @@ func (s *stage) makeView() *failure {
 		parent, name := split(l.Path)
 		dir, err := s.makeFolders(parent)
 		if err == nil {
-			err = symlinkat(l.Target, dir, name)
-			_ = syscall.Close(dir) // it only named a place
+			err = symlink(l.Target, dir, name)
+			_ = closeFile(dir) // it only named a place
 		}
 		if err != nil {
 			return because(l.Path, explainLink(err))
@@ -164,7 +164,7 @@ func (s *stage) mount(m Mount, tree int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = syscall.Close(place) }()
+	defer func() { _ = closeFile(place) }()
 	switch {
 	case m.Kind == Mask:
 		tree, err = s.mask(place)
@@ -174,7 +174,7 @@ func (s *stage) mount(m Mount, tree int) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = syscall.Close(tree) }()
+	defer func() { _ = closeFile(tree) }()
 	attributes := uint64(attrNoSuid | attrNoDev)
 	if m.Kind == ReadOnly || m.Kind == Mask {
 		attributes |= attrReadOnly
@@ -217,8 +217,8 @@ func (s *stage) makePlace(path string, tree int) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	defer func() { _ = syscall.Close(dir) }()
-	if err := syscall.Mknodat(dir, name, syscall.S_IFREG|0o644, 0); err != nil {
+	defer func() { _ = closeFile(dir) }()
+	if err := makeFile(dir, name, 0o644); err != nil {
 		return -1, err
 	}
 	return openBeneath(s.root, path)
@@ -235,8 +235,8 @@ func (s *stage) makeFolders(path string) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	defer func() { _ = syscall.Close(dir) }()
-	if err := syscall.Mkdirat(dir, name, 0o755); err != nil {
+	defer func() { _ = closeFile(dir) }()
+	if err := mkdir(dir, name, 0o755); err != nil {
 		return -1, err
 	}
 	return openBeneath(s.root, path)
@@ -256,25 +256,25 @@ func split(path string) (parent, name string) {
 
 // pivot makes the view the whole of what there is, and closes its top.
 func (s *stage) pivot() *failure {
-	if err := syscall.Unmount(masksPath[1:], syscall.MNT_DETACH); err != nil {
+	if err := detach(masksPath[1:]); err != nil {
 		return because("take away what hides files", err)
 	}
-	if err := syscall.Rmdir(masksPath[1:]); err != nil {
+	if err := removeFolder(masksPath[1:]); err != nil {
 		return because("take away what hides files", err)
 	}
-	if err := syscall.PivotRoot(".", "."); err != nil {
+	if err := pivotRoot(".", "."); err != nil {
 		return because("change the root", err)
 	}
-	if err := syscall.Unmount(".", syscall.MNT_DETACH); err != nil {
+	if err := detach("."); err != nil {
 		return because("leave the machine's root", err)
 	}
-	if err := syscall.Chdir("/"); err != nil {
+	if err := enter("/"); err != nil {
 		return because("enter the new root", err)
 	}
 	if err := setAttributes(s.root, attrReadOnly, 0); err != nil {
 		return because("close the new root", err)
 	}
-	if err := syscall.Chdir(s.policy.Dir); err != nil {
+	if err := enter(s.policy.Dir); err != nil {
 		return because("enter the working directory "+s.policy.Dir, err)
 	}
 	return nil
