@@ -271,7 +271,7 @@ func whatACommandIs(t *testing.T, n Namespaces) {
 		{`ulimit -c; head -c 2000000 /dev/zero > big; stat -c %s big`, "0\n1048576\n"},
 		{`cat /proc/1/environ 2>/dev/null || echo hidden; readlink /proc/1/fd/3 || echo hidden`, "hidden\nhidden\n"},
 		{`unshare -U true || echo alone; ls -d /sys || echo none`, "alone\nnone\n"},
-		{`ulimit -u`, "400\n"},
+		{`ulimit -u; cat /proc/self/oom_score_adj`, "400\n500\n"},
 		{`/bin/kill -9 -1; echo here`, ""}, {`kill -TERM 1; kill -KILL 1; echo alive`, "alive\n"},
 		{`ls /dev; : > /dev/null && echo open`, "fd\nfull\nnull\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\nopen\n"},
 		{`echo x > /proc/sys/kernel/printk || echo no; echo x > /proc/sys/vm/drop_caches || echo no`, "no\nno\n"},

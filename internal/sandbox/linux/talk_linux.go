@@ -142,6 +142,7 @@ func (t *talk) hear(pid int, kind stage.Reply, body []byte, files []*os.File) (d
 	case kind == stage.Ready && t.made != nil:
 		return false, t.tell()
 	case kind == stage.Ready:
+		t.offer(pid)
 		if err := identify(pid); err != nil {
 			return false, fmt.Errorf("set up its sandbox, step identity: %w; the command did not run", err)
 		}
@@ -158,6 +159,15 @@ func (t *talk) hear(pid int, kind stage.Reply, body []byte, files []*os.File) (d
 	}
 	closeFiles(files)
 	return false, fmt.Errorf("hear from the sandbox: it said %q, which means nothing here", byte(kind))
+}
+
+// offer has the kernel, when the machine runs out of memory, end the command before
+// anything of the user's.
+func (t *talk) offer(pid int) {
+	err := os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", pid), []byte(stage.OutOfMemory), 0)
+	if err != nil && !errors.Is(err, os.ErrPermission) { // a higher number was given for good
+		t.executor.opt.Report(fmt.Errorf("offer a command for the case that memory runs out: %w", err))
+	}
 }
 
 // identify makes the user and group of the stage those of Garuda, and forbids it all

@@ -126,6 +126,9 @@ func runFence() int {
 }
 
 func (f *fence) receive() *failure {
+	// While this process still may: hidden, it owns no file of its own in /proc. Where
+	// the machine gave it a higher number for good, that is as good.
+	_ = write("/proc/self/oom_score_adj", OutOfMemory)
 	message, failure := receiveMessage()
 	if failure != nil {
 		return failure

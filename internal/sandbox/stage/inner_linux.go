@@ -131,7 +131,14 @@ func runInner() int {
 	return s.attend()
 }
 
+// OutOfMemory is what a command has in /proc/self/oom_score_adj: much more than what a
+// user's other programs have.
+const OutOfMemory = "500"
+
 func (s *inner) receive() *failure {
+	// While this process still may: hidden, it owns no file of its own in /proc. Where
+	// the machine gave it a higher number for good, that is as good.
+	_ = write("/proc/self/oom_score_adj", OutOfMemory)
 	if err := reply(Ready, nil); err != nil {
 		return because("ask for it", err)
 	}
