@@ -105,6 +105,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("GARUDA_HOME", filepath.Join(home, ".garuda"))
 	env.Values["servers"] = map[string]*modelserver.Server{}
+	replayAfter(env)
 	return nil
 }
 

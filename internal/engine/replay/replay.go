@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"garuda/internal/core"
 	"garuda/internal/engine"
@@ -365,6 +366,9 @@ func (r *replayer) requests(t *turn) {
 
 // instant is a clock on which no wait takes any time.
 type instant struct{ core.Clock }
+
+// Sleep implements core.Clock.
+func (instant) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 // modes is the mode of a replay: what a mode adds to a message was recorded with it.
 type modes struct{}

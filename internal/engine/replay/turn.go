@@ -213,6 +213,7 @@ func (p *player) result(use core.Block) *tool.CallResult {
 		return &tool.CallResult{ID: use.ID, Name: use.Name, Result: core.ToolResult(use.ID, true, core.Text("the recording has no result of this call"))}
 	}
 	out := *r
+	out.Name = use.Name
 	out.Input = json.RawMessage(use.Input)
 	if out.Output != nil && !out.Result.IsError {
 		with := *out.Output
