@@ -41,7 +41,7 @@ func repositoryCases() []Case {
 			`! find .claude .codex .gemini .cursor .opencode .agents .mcp.json -type f -size +0 2>/dev/null | grep -q .`),
 		r("editor-config", "has editors run something", `for f in .vscode/tasks.json .idea/workspace.xml .zed/tasks.json .devcontainer/devcontainer.json .husky/pre-commit; do mkdir -p "$(dirname $f)"; echo x > $f; done; true`,
 			`! find .vscode .idea .zed .devcontainer .husky -type f -size +0 2>/dev/null | grep -q .`),
-		r("shell-config", "changes what shells and git run, where such a file lies in the project", `for f in .bashrc .gitconfig; do mv -f $f y; ln -sf /tmp/x $f; rm -f $f; echo x >> $f; cp -f y $f; done; true`,
+		r("shell-config", "changes what shells and git run, where such a file lies in the project", `for f in .bashrc .gitconfig; do mv -f $f y; ln -sf /tmp/x $f; rm -f $f; echo x >> $f; done; true`,
 			`test "$(cat .bashrc .gitconfig)" = "# ours" && ! test -L .bashrc`),
 	}
 }
