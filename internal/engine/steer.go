@@ -41,7 +41,7 @@ func (s *Session) Steer(p Prompt) { s.do(func(a *actor) { a.steer(p) }) }
 
 func (a *actor) steer(p Prompt) {
 	switch {
-	case a.cancelTurn == nil:
+	case a.cancelTurn == nil || a.asideDone != nil:
 		a.submit(p)
 	case !a.closing && !p.isEmpty():
 		a.steering.put(p)
