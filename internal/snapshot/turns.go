@@ -220,8 +220,17 @@ func (t *Turns) Wait(ctx context.Context) error {
 	}
 }
 
-// Close gives up a snapshot that is still being taken, and closes the store.
+// Close gives up a snapshot that is still being taken, lets the store be brought
+// within its bounds if that does not take long, and closes it.
 func (t *Turns) Close() error {
+	t.mu.Lock()
+	s := t.current
+	t.mu.Unlock()
+	if s != nil && s.isDone() {
+		stop := t.clock.AfterFunc(patience, t.end)
+		t.all.Wait()
+		stop()
+	}
 	t.end()
 	t.all.Wait()
 	return t.store.Close()
