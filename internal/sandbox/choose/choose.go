@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -190,18 +189,13 @@ const trialLimit = 5 * time.Second
 // program is what is tried: the smallest there is.
 const program = "/bin/true"
 
-// try runs one command through a backend, in a view of nothing but the system and
-// an empty folder.
+// trialDir is where the trial runs: a folder that every system has. One made for it
+// would be left behind by a Garuda that is killed meanwhile.
+const trialDir = "/usr"
+
+// try runs one command through a backend, in a view of nothing but the system.
 func try(ctx context.Context, opt wrapped.Options, k kind) (err error) {
-	dir, err := os.MkdirTemp("", "garuda-trial-")
-	if err != nil {
-		return fmt.Errorf("%w: make its folder: %w", errNoTrial, err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return fmt.Errorf("%w: make its folder: %w", errNoTrial, err)
-	}
-	v, err := trialView(dir)
+	v, err := trialView()
 	if err != nil {
 		return fmt.Errorf("%w: describe what it sees: %w", errNoTrial, err)
 	}
@@ -213,7 +207,7 @@ func try(ctx context.Context, opt wrapped.Options, k kind) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Shutdown(ctx)) }()
 	res, err := e.Run(ctx, &sandbox.Command{
-		Argv: []string{trialProgram()}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: trialLimit, Limit: 4 << 10,
+		Argv: []string{trialProgram()}, Dir: trialDir, Env: []string{"PATH=/usr/bin:/bin"}, Timeout: trialLimit, Limit: 4 << 10,
 	})
 	switch {
 	case err != nil:
@@ -244,10 +238,10 @@ func trialProgram() string {
 	return program
 }
 
-// trialView is the system's folders and one to work in. Where /bin and its like are
-// links, the view has them too.
-func trialView(dir string) (*sandbox.View, error) {
-	v := &sandbox.View{Root: dir, Home: dir}
+// trialView is the system's folders. Where /bin and its like are links, the view has
+// them too.
+func trialView() (*sandbox.View, error) {
+	v := &sandbox.View{Root: trialDir, Home: trialDir}
 	for _, p := range []string{"/bin", "/etc", "/lib", "/lib32", "/lib64", "/nix", "/sbin", "/usr"} {
 		info, err := os.Lstat(p)
 		switch {
@@ -264,10 +258,5 @@ func trialView(dir string) (*sandbox.View, error) {
 			v.Entries = append(v.Entries, sandbox.Entry{Path: p, Access: sandbox.ReadOnly, Why: "the system"})
 		}
 	}
-	at := len(v.Entries)
-	for at > 0 && v.Entries[at-1].Path > dir {
-		at--
-	}
-	v.Entries = append(v.Entries[:at:at], append([]sandbox.Entry{{Path: dir, Access: sandbox.Writable, Why: "the trial"}}, v.Entries[at:]...)...)
 	return v, nil
 }
