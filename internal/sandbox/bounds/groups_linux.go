@@ -215,7 +215,7 @@ func empty(at string) error {
 		if _, err := events.ReadAt(make([]byte, 256), 0); err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		watched := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}} //nolint:gosec // a descriptor fits
+		watched := []unix.PollFd{{Fd: int32(events.Fd()), Events: unix.POLLPRI}}
 		if _, err := unix.Poll(watched, leaveMillis); err != nil && !errors.Is(err, unix.EINTR) {
 			return err
 		}

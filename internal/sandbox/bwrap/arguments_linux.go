@@ -23,8 +23,8 @@ type mount struct {
 // plan is everything that bwrap makes for one command.
 type plan struct {
 	fullNetwork, terminals bool
-	// setuid says that bwrap is; it then takes no size for a file system in memory, and
-	// gives no capability.
+	// setuid says that bwrap is; it then needs no user namespace, takes no size for a file
+	// system in memory, and gives no capability.
 	setuid bool
 	mounts []mount
 	links  []stage.Link
@@ -44,14 +44,14 @@ const (
 // the inner stage has to find then, without the numbers of their files.
 func (p *plan) arguments() (args []string, places []stage.Place, err error) {
 	b := &builder{setuid: p.setuid, args: []string{
-		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup",
-		"--disable-userns", "--assert-userns-disabled", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL",
+		"--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--die-with-parent", "--as-pid-1", "--cap-drop", "ALL",
 	}}
 	if !p.fullNetwork {
 		b.add("--unshare-net")
 	}
 	if !p.setuid {
-		b.add("--cap-add", "CAP_SETPCAP") // to empty the bounding set
+		// CAP_SETPCAP is there to empty the bounding set.
+		b.add("--unshare-user", "--disable-userns", "--assert-userns-disabled", "--cap-add", "CAP_SETPCAP")
 	}
 	b.devices(p.terminals)
 	b.memory("/run", "0755", runBytes)

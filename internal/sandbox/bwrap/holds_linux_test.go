@@ -190,7 +190,7 @@ func TestWhichProgramIsRun(t *testing.T) {
 	if err := os.WriteFile(mine, []byte("#!/bin/sh\n: > ran\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(mine, 0o777); err != nil { //nolint:gosec // that is what is refused
+	if err := os.Chmod(mine, 0o777); err != nil { // which is what is refused
 		t.Fatal(err)
 	}
 	for program, want := range map[string]error{
@@ -234,7 +234,8 @@ func TestArguments(t *testing.T) {
 	}
 	got := strings.Join(args, " ")
 	for _, want := range []string{
-		"--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup --disable-userns --assert-userns-disabled --die-with-parent --as-pid-1 --cap-drop ALL --unshare-net ",
+		"--unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup --die-with-parent --as-pid-1 --cap-drop ALL --unshare-net " +
+			"--unshare-user --disable-userns --assert-userns-disabled --cap-add CAP_SETPCAP ",
 		"--proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /nothing/file /proc/kcore --bind /p /p --bind /p/d /p/d --ro-bind /real/c /p/d/c --symlink usr/bin /bin --remount-ro / --chdir /",
 		"--dir /dev --dev-bind /dev/null /dev/null", "--size 16777216 --tmpfs /run",
 	} {
@@ -248,7 +249,7 @@ func TestArguments(t *testing.T) {
 	// A setuid bwrap takes less.
 	p.setuid, p.fullNetwork = true, true
 	args, _, err = p.arguments()
-	if err != nil || slices.Contains(args, "--size") || slices.Contains(args, "--cap-add") || slices.Contains(args, "--unshare-net") {
+	if err != nil || slices.Contains(args, "--size") || slices.Contains(args, "--cap-add") || slices.Contains(args, "--unshare-user") || slices.Contains(args, "--unshare-net") {
 		t.Errorf("%s, %v", args, err)
 	}
 	p.mounts = make([]mount, maxArguments/3)

@@ -148,15 +148,15 @@ const sayLimit = 4 << 10
 // complaint is what bwrap said, as an error.
 func complaint(f *os.File) error {
 	b := make([]byte, sayLimit)
-	n, err := f.ReadAt(b, 0)
+	n, _ := f.ReadAt(b, 0) // an empty file is what a silent bwrap leaves
 	if n == 0 {
-		return nil //nolint:nilerr // an empty file is what a silent bwrap leaves
+		return nil
 	}
 	text := strings.TrimPrefix(strings.TrimSpace(string(b[:n])), "bwrap: ")
 	if strings.Contains(text, "Unknown option") {
 		return fmt.Errorf("%w: it says %q; the command did not run", ErrTooOld, text)
 	}
-	err = fmt.Errorf("bwrap could not make its sandbox: %s; the command did not run", text)
+	err := fmt.Errorf("bwrap could not make its sandbox: %s; the command did not run", text)
 	for _, errno := range []syscall.Errno{syscall.ENOMEM, syscall.EAGAIN, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EPERM, syscall.EACCES} {
 		if end := errno.Error(); len(text) >= len(end) && strings.EqualFold(text[len(text)-len(end):], end) {
 			return fmt.Errorf("%w (%w)", err, errno)

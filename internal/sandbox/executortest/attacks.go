@@ -150,7 +150,7 @@ func again(t *testing.T, uid int, test string, env ...string) string {
 	binary := filepath.Join(dir, "again.test")
 	text, err := os.ReadFile("/proc/self/exe")
 	if err == nil {
-		err = os.WriteFile(binary, text, 0o755) //nolint:gosec // another user runs it
+		err = os.WriteFile(binary, text, 0o755) // another user runs it
 	}
 	if err == nil {
 		err = os.Chown(dir, uid, uid)

@@ -296,8 +296,11 @@ func verifyInner() *failure {
 	return verifyClosed()
 }
 
-// What another program has to make as a stage would: the names of all devices, and
-// those of the entries of /proc that are only read, and that are hidden.
-func DeviceNames() []string  { return deviceNames[:] }
+// DeviceNames are all the devices that another program has to show as a stage would.
+func DeviceNames() []string { return deviceNames[:] }
+
+// ProcReadOnly are the entries of /proc that it has to make read-only.
 func ProcReadOnly() []string { return procReadOnly[:] }
-func ProcHidden() []string   { return procHidden[:] }
+
+// ProcHidden are the entries of /proc that it has to hide.
+func ProcHidden() []string { return procHidden[:] }
