@@ -52,6 +52,7 @@ func (w *walker) run(c *Command, t text) {
 		}
 		return
 	}
+	t.plain = t.plain || t.here && w.plain
 	p, err := t.parse(t.code)
 	code := t.code
 	for tries := 0; err != nil; tries++ {
@@ -69,7 +70,7 @@ func (w *walker) run(c *Command, t text) {
 	}
 	in := newWalker(w.script, w.ctx)
 	in.via, in.depth, in.args, in.arg0 = c, w.depth+1, t.args, t.arg0
-	in.dirs, in.feeding = c.Dirs, c.Upstream
+	in.dirs, in.feeding, in.plain = c.Dirs, c.Upstream, t.plain
 	if t.here {
 		in.outer, in.funcs = w, w.funcs
 	}

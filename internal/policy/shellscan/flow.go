@@ -2,6 +2,7 @@ package shellscan
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -100,14 +101,23 @@ func (w *walker) forClause(c *syntax.ForClause, in dirs) flow {
 	return both(body)
 }
 
-// setsInLoop tells a body in which another loop sets the same variable, which has
-// that loop's value afterwards.
+// setsInLoop tells a body in which something else may set the same variable: another
+// loop, or a command of which a word is the variable's name, such as read, printf -v
+// or unset. What is an assignment to see is followed by itself.
 func setsInLoop(body []*syntax.Stmt, name string) bool {
 	found := false
 	for _, s := range body {
 		syntax.Walk(s, func(n syntax.Node) bool {
-			if iter, ok := n.(*syntax.WordIter); ok && iter.Name.Value == name {
-				found = true
+			switch n := n.(type) {
+			case *syntax.WordIter:
+				found = found || n.Name.Value == name
+			case *syntax.CallExpr:
+				found = found || slices.ContainsFunc(n.Args, func(w *syntax.Word) bool {
+					text, _ := staticWord(w)
+					return strings.TrimPrefix(text, "-v") == name || strings.HasPrefix(text, name+"=") || strings.HasPrefix(text, name+"[")
+				})
+			case *syntax.Redirect:
+				found = found || n.N != nil && n.N.Value == "{"+name+"}"
 			}
 			return !found
 		})

@@ -17,6 +17,8 @@ type walker struct {
 	outer  *walker
 	via    *Command
 	depth  int
+	// plain: the text is read as by a shell that knows only what POSIX has.
+	plain bool
 	// args are the positional parameters, for guesses; in a function, or after
 	// set, they are not known.
 	args   []string

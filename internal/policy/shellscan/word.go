@@ -170,6 +170,9 @@ func (w *walker) words(word *syntax.Word) []Word {
 	if text, ok := plainLiteral(word); ok {
 		return []Word{knownWord(text)}
 	}
+	if w.plain { // there braces are characters like any other
+		return []Word{w.parts(word.Parts, word)}
+	}
 	split := &syntax.Word{Parts: word.Parts} // the tree itself stays as it was parsed
 	var alternatives [][]syntax.WordPart
 	sure := fewBraces(word.Parts)
