@@ -107,7 +107,7 @@ func loadSession(f *Factory, sys *wire.System, ref string) (*session.History, er
 	if err != nil {
 		return nil, usage(fmt.Errorf("find session %q: %w", ref, err))
 	}
-	h, err := sys.Sessions().Load(info.ID)
+	h, err := sys.Sessions().Transcript(info.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func TestResumedAndForkedSessionsHaveTheirTools(t *testing.T) {
 	if err := resumed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	fork, forked, err := b.store.Fork("20260101-000000-abcd", "20260101-000000-beef")
+	fork, forked, err := b.store.Fork("20260101-000000-abcd", "20260101-000000-beef", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"garuda/internal/core"
@@ -12,6 +13,20 @@ import (
 
 // maxTarget is how many characters of a call's arguments an export shows.
 const maxTarget = 120
+
+// Transcript is a session as it was, for a reader: what a compaction left out or cut
+// short stands whole. It is not to go on with.
+func (s *Store) Transcript(id string) (*History, error) {
+	l, file, err := s.read(id, wholeJournal)
+	if err != nil {
+		return nil, fmt.Errorf("read session %s: %w", id, err)
+	}
+	l.records = slices.DeleteFunc(l.records, func(r loadedRecord) bool {
+		_, smaller := r.rec.(*Compaction)
+		return smaller
+	})
+	return rebuild(id, file, l), nil
+}
 
 // Export writes a session as Markdown: what was asked and answered in full, a
 // line for each call and each attachment; file contents and thinking are left out.

@@ -60,7 +60,7 @@ func TestKeep(t *testing.T) {
 	if err != nil || string(data) != want {
 		t.Errorf("%s, %v", data, err)
 	}
-	fork, _, err := f.Fork(testID, "20260101-130000-ffff")
+	fork, _, err := f.Fork(testID, "20260101-130000-ffff", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

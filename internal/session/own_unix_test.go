@@ -37,7 +37,7 @@ func TestJournalsOfOthersAreRefused(t *testing.T) {
 			if foreign.ID != testID || !strings.Contains(foreign.Fix, tc.fix) || !strings.Contains(foreign.Error(), f.path(testID)) {
 				t.Errorf("the error is %v", foreign)
 			}
-			if _, _, err := f.Fork(testID, "20260101-120000-copy"); !errors.As(err, &foreign) {
+			if _, _, err := f.Fork(testID, "20260101-120000-copy", 0); !errors.As(err, &foreign) {
 				t.Errorf("copied: %v", err)
 			}
 			f.load(t, testID)

@@ -25,7 +25,7 @@ func TestLoadedTools(t *testing.T) {
 	if diff := cmp.Diff(want, f.load(t, testID).Tools); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	fork, h, err := f.Fork(testID, "20260101-120000-beef")
+	fork, h, err := f.Fork(testID, "20260101-120000-beef", 0)
 	if err != nil {
 		t.Fatal(err)
 	}

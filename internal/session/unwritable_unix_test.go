@@ -24,7 +24,7 @@ func TestUnwritableCopyGoesOnInMemory(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
 	}
-	j, h, err := f.Fork(testID, "20260101-120000-copy")
+	j, h, err := f.Fork(testID, "20260101-120000-copy", 0)
 	if err != nil || !errors.Is(j.Err(), state.ErrReadOnly) || len(h.Messages) != 4 {
 		t.Fatalf("%v, %v", err, h)
 	}

@@ -25,8 +25,9 @@ type SessionOptions struct {
 	// Newest takes up the newest session, Resume the one it names.
 	Newest bool
 	Resume string
-	// Fork goes on in a copy.
+	// Fork goes on in a copy, of all or up to this Step, counted from 1.
 	Fork bool
+	Step int
 }
 
 // OpenSession opens a session, and says what a person should know about it.
@@ -44,7 +45,7 @@ func (s *System) OpenSession(o SessionOptions) (*engine.Session, []string, error
 		return s.newSession(), said, nil
 	}
 	if o.Fork {
-		return s.forkSession(id, said)
+		return s.forkSession(id, o.Step, said)
 	}
 	journal, history, err := s.sessions.Resume(id)
 	if err != nil {
@@ -180,9 +181,9 @@ func (s *System) newSession() *engine.Session {
 }
 
 // forkSession begins a new session with what the other one holds.
-func (s *System) forkSession(id string, said []string) (*engine.Session, []string, error) {
+func (s *System) forkSession(id string, step int, said []string) (*engine.Session, []string, error) {
 	copyID := core.NewSessionID(s.clock.Now())
-	journal, history, err := s.sessions.Fork(id, copyID)
+	journal, history, err := s.sessions.Fork(id, copyID, step)
 	if err != nil {
 		return nil, said, err
 	}
