@@ -73,8 +73,17 @@ func (s *situation) approvedCommand() *verdict {
 	return allow(byAnswer, "the user approved this very command for the session")
 }
 
-// covered is row 10: everything the call would do is covered by a rule of the
-// user or by an answer of this session.
+// coveredUnlessCarrying is row 10: a rule covers the call, and no address in it looks
+// as if it carried data out.
+func (s *situation) coveredUnlessCarrying() *verdict {
+	if s.carriesOut() != "" {
+		return nil
+	}
+	return s.covered()
+}
+
+// covered tells that everything the call would do is covered by a rule of the user or
+// by an answer of this session.
 func (s *situation) covered() *verdict {
 	var used *rule
 	switch s.class {

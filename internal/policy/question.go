@@ -55,6 +55,9 @@ const maxAllowFlags = 3
 
 // allowFlags are the flags that would allow the call in the next run, or "".
 func (s *situation) allowFlags() string {
+	if s.carriesOut() != "" {
+		return "" // no rule allows that
+	}
 	rules := s.sessionRules()
 	if s.class == tool.ClassCommand {
 		rules = s.commandRules()
@@ -71,6 +74,9 @@ func (s *situation) allowFlags() string {
 
 // whyAsk is the reason of row 13.
 func (s *situation) whyAsk() string {
+	if why := s.carriesOut(); why != "" {
+		return "the address looks as if it carried data out (" + why + "), and that is asked about every time"
+	}
 	switch s.class {
 	case tool.ClassCommand:
 		switch {
@@ -110,8 +116,8 @@ func (s *situation) question(d *tool.Decision) *tool.Question {
 	if s.plan.Hunks > 1 {
 		q.Hunks = s.plan.Hunks
 	}
-	if d.By == byProtected {
-		return q // such files are asked about every time
+	if d.By == byProtected || s.carriesOut() != "" {
+		return q // such files and addresses are asked about every time
 	}
 	q.SessionRule = strings.Join(s.sessionRules(), ", ")
 	if q.SessionRule != "" && s.class == tool.ClassCommand {

@@ -125,7 +125,7 @@ func input(name, in string) func(*Engine) *tool.DecisionRequest {
 }
 
 func rowCases() []rowCase {
-	return []rowCase{
+	return append(hookCases(), []rowCase{
 		{"a command that the team forbids", "team commands", configure(withYolo, allowing("bash(*)"), forTeam), run("env X=1 sudo /usr/bin/nc -l 1"), nil, tool.Deny, 0, "policy"},
 		{"inside the sandbox too", "team commands", configure(sandboxedSession, forTeam), run("nc -l 1"), nil, tool.Deny, 0, "policy"},
 		{"a file that the team hides", "team paths", configure(withYolo, allowing("read_file(secret/plans.txt)"), forTeam), file("read_file", "secret/plans.txt"), nil, tool.Deny, 0, "policy"},
@@ -223,7 +223,7 @@ func rowCases() []rowCase {
 		{name: "else it is asked", without: "ask", call: run("make install"), outcome: tool.Ask, row: 13, by: "user"},
 		{name: "or denied when nobody is there", without: "ask", cfg: unattendedSession, call: run("make install"), outcome: tool.Deny, row: 13, by: "unattended"},
 		{name: "repl is never covered by what it would run", without: "ask", cfg: allowing("bash"), call: input("repl", `{}`), outcome: tool.Ask, row: 13, by: "user"},
-	}
+	}...)
 }
 
 // refuse makes a person say no to a call.

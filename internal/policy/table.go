@@ -37,6 +37,7 @@ func table() []row {
 		{2, "sensitive writes", (*situation).sensitiveWrites},
 		{3, "inside .git", (*situation).insideGit},
 		{4, "deny rule", (*situation).denyRules},
+		{4, "hook denies", (*situation).hookDenies},
 		{5, "plan: asked", (*situation).planAsked},
 		{5, "plan: commands", (*situation).planCommands},
 		{5, "plan: outward", (*situation).planOutward},
@@ -47,7 +48,8 @@ func table() []row {
 		{8, "session state", (*situation).sessionState},
 		{9, "sandbox", (*situation).sandboxed},
 		{10, "answer to this command", (*situation).approvedCommand},
-		{10, "allow rule", (*situation).covered},
+		{10, "allow rule", (*situation).coveredUnlessCarrying},
+		{10, "hook allows", (*situation).hookAllows},
 		{11, "accept edits", (*situation).acceptEdits},
 		{12, "yolo", (*situation).yolo},
 		{13, "ask", (*situation).askOtherwise},
@@ -64,6 +66,7 @@ func askRows() []row {
 		{askRow, "guard asks", (*situation).guardAsks},
 		{askRow, "protected", (*situation).protectedWrite},
 		{askRow, "ask rule", (*situation).askRules},
+		{askRow, "hook asks", (*situation).hookAsks},
 		{askRow, "denied before", (*situation).deniedBefore},
 		{askRow, "repeat", (*situation).repeated},
 		{askRow, "unreadable", (*situation).notReadable},
@@ -218,7 +221,13 @@ func (s *situation) planCommands() *verdict {
 
 // planOutward lets the web and servers be asked where a rule allows it.
 func (s *situation) planOutward() *verdict {
-	if s.mode != Plan || !s.outward() || s.covered() != nil {
+	if s.mode != Plan || !s.outward() {
+		return nil
+	}
+	if why := s.carriesOut(); why != "" {
+		return s.planDenies("the address looks as if it carried data out: " + why)
+	}
+	if s.covered() != nil {
 		return nil
 	}
 	return s.planDenies("the web and servers need an allow rule, and none allows this call of " + s.req.Tool)

@@ -26,6 +26,21 @@ type DecisionRequest struct {
 	Agent string
 	// Repeat is how many times an equal call was already made in this turn.
 	Repeat int
+	// Hook is what the hooks before the call said, all together; nil where none did.
+	Hook *HookVerdict
+}
+
+// HookVerdict is what a hook says of a call, as one more thing that the decision looks
+// at: whatever it says, what is forbidden stays so.
+type HookVerdict struct {
+	// Outcome: a denial counts like a deny rule, an ask like an ask rule, and an
+	// allowance, of the user's own hooks only, like an allow rule.
+	Outcome Outcome
+	// Name says which hook, Reason what it gave for one; may be empty.
+	Name, Reason string
+	// OfUser is true for a hook of the user's own settings, and false for one that came
+	// with the project.
+	OfUser bool
 }
 
 // Decision says what may happen, and which row, rule and source said so.

@@ -102,8 +102,10 @@ type Effects struct {
 	Commands       []string
 	OutsideSandbox bool
 	Background     bool
-	Hosts          []string
-	Changes        []Change
+	// Hosts are who would be connected to, URLs the whole addresses that would be asked
+	// for: what stands in them leaves this machine.
+	Hosts, URLs []string
+	Changes     []Change
 }
 
 // Change is one file's whole change.
