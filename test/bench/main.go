@@ -71,7 +71,7 @@ func parts() []part {
 		{"start", (*bench).start}, {"answer", (*bench).answer}, {"read20", (*bench).read20}, {"read200", (*bench).read200},
 		{"stream", (*bench).stream}, {"build", (*bench).build}, {"output", (*bench).output},
 		{"search", (*bench).search}, {"files", (*bench).files}, {"memory", (*bench).memory}, {"sandbox", (*bench).sandbox},
-		{"policy", (*bench).policy}, {"proxy", (*bench).proxy}, {"sessions", (*bench).sessions},
+		{"policy", (*bench).policy}, {"undo", (*bench).undo}, {"proxy", (*bench).proxy}, {"sessions", (*bench).sessions},
 	}
 }
 
