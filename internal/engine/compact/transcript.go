@@ -91,6 +91,8 @@ func Part(pieces []string, bytes int) (part string, rest []string) {
 	for at > 0 && at < len(pieces[0]) && !utf8.RuneStart(pieces[0][at]) {
 		at--
 	}
-	at = min(at, len(pieces[0]))
+	if at >= len(pieces[0]) {
+		return pieces[0], pieces[1:]
+	}
 	return pieces[0][:at], append([]string{pieces[0][at:]}, pieces[1:]...)
 }
