@@ -2,7 +2,9 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 
 	"garuda/internal/audit"
 	"garuda/internal/engine"
@@ -100,6 +102,25 @@ func (h *Host) Resume(_ context.Context, id string) ([]string, error) {
 	var said []string
 	err := h.replace(SessionOptions{Resume: id}, &said)
 	return said, err
+}
+
+// Fork goes on in a copy of the open session.
+func (h *Host) Fork(_ context.Context, step int) ([]string, error) {
+	var said []string
+	err := h.replace(SessionOptions{Resume: h.s.ID(), Fork: true, Step: step}, &said)
+	return said, err
+}
+
+// Export writes the open session as Markdown into a new file below the root.
+func (h *Host) Export(_ context.Context, name string) error {
+	if !filepath.IsLocal(name) {
+		return errors.New("it may only lie in this folder")
+	}
+	transcript, err := h.sys.sessions.Transcript(h.s.ID())
+	if err != nil {
+		return err
+	}
+	return session.ExportFile(h.sys.state, name, transcript)
 }
 
 // Rename gives a session a title.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -258,6 +259,20 @@ func (h *fakeHost) Find(_ context.Context, ref string) (plain.SessionInfo, error
 
 func (h *fakeHost) Resume(_ context.Context, id string) ([]string, error) {
 	return []string{"the last line of the journal was torn and is left out"}, h.replace(id)
+}
+
+func (h *fakeHost) Fork(_ context.Context, step int) ([]string, error) {
+	if step > 2 {
+		return nil, errors.New("no such step")
+	}
+	return nil, h.replace("")
+}
+
+func (h *fakeHost) Export(_ context.Context, name string) error {
+	if name == "there.md" {
+		return fs.ErrExist
+	}
+	return nil
 }
 
 func (h *fakeHost) Rename(_ context.Context, id, title string) error {

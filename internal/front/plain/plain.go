@@ -62,7 +62,7 @@ type Options struct {
 type Host interface {
 	Undoer
 	Banner() Banner
-	// Current is the open session, never nil. After New, Resume and SwitchModel
+	// Current is the open session, never nil. After New, Resume, Fork and SwitchModel
 	// it may be another one; the one before is then closed. Where they fail the
 	// open session stays as it was.
 	Current() *engine.Session
@@ -77,6 +77,12 @@ type Host interface {
 	// Resume opens the session with this id, and gives what the person should
 	// know about how that went, a line each.
 	Resume(ctx context.Context, id string) (notices []string, err error)
+	// Fork goes on in a copy of the open session, up to this step, counted from 1, or
+	// of all with 0, and gives what the person should know, a line each.
+	Fork(ctx context.Context, step int) (notices []string, err error)
+	// Export writes the open session into a new file below the project's root. The
+	// error is fs.ErrExist where there is one of this name.
+	Export(ctx context.Context, name string) error
 	Rename(ctx context.Context, id, title string) error
 	// Delete is never called for the open session.
 	Delete(ctx context.Context, id string) error
