@@ -101,6 +101,11 @@ func setup(env *testscript.Env) error {
 	if err := os.WriteFile(filepath.Join(home, ".garuda", "settings.json"), []byte(onTheHost), 0o600); err != nil {
 		return err
 	}
+	env.Defer(func() { // it lies beside what is removed by itself
+		if err := os.RemoveAll(home); err != nil {
+			env.T().Log(err)
+		}
+	})
 	env.Setenv("HOME", home)
 	env.Setenv("PATH", filepath.Dir(binary)+string(os.PathListSeparator)+env.Getenv("PATH"))
 	env.Setenv("GARUDA_HOME", filepath.Join(home, ".garuda"))

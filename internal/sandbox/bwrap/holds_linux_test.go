@@ -146,7 +146,7 @@ func TestKillOfGarudaEndsEverything(t *testing.T) {
 	executor(t, wrapped.Options{}) // or it is skipped
 	root := project(t)
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestKillOfGarudaEndsEverything$")
-	cmd.Env = append(os.Environ(), childVariable+"="+root)
+	cmd.Env = append(os.Environ(), childVariable+"="+root, "TMPDIR="+t.TempDir()) // it removes nothing of its own
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
