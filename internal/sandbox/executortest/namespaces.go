@@ -38,6 +38,7 @@ func (n Namespaces) Run(t *testing.T) {
 		{"placeholders come and go", placeholdersComeAndGo},
 		{"the passage is the only way out", thePassageIsTheOnlyWayOut},
 		{"what a command is", whatACommandIs},
+		{"bounds hold, and are named", boundsHold},
 		{"terminals of its own", terminalsOfItsOwn},
 		{"outside is no business of the sandbox", outsideIsNoBusinessOfTheSandbox},
 	} {
@@ -284,6 +285,42 @@ func whatACommandIs(t *testing.T, n Namespaces) {
 		if got := string(res.Stdout.Head); got != c.want {
 			t.Errorf("%s: printed %q, want %q", c.text, got, c.want)
 		}
+	}
+}
+
+// Bombs end, what else runs goes on, and the result names the limit as far as the
+// kernel tells.
+func boundsHold(t *testing.T, n Namespaces) {
+	root := decoyProject(t)
+	e := n.New(t, func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
+		v, err := with(root)(ctx, cmd)
+		v.Limits = sandbox.Limits{Processes: 400, FileBytes: 1 << 20, MemoryBytes: 256 << 20}
+		return v, err
+	}, nil, "")
+	run := func(text string) *sandbox.Result {
+		t.Helper()
+		cmd := sh(root, text)
+		cmd.Timeout = 30 * time.Second
+		res, err := e.Run(t.Context(), cmd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	if res := run("head -c 2000000 /dev/zero > big"); !slices.Equal(res.Hit, []sandbox.Limit{sandbox.LimitFileSize}) {
+		t.Errorf("a large file: %+v", res)
+	}
+	if res := run("head -c 1000 /dev/zero > small"); len(res.Hit) > 0 || res.ExitCode != 0 {
+		t.Errorf("a small one: %+v", res)
+	}
+	// One that holds more than it may is refused the memory, or ended.
+	if _, err := os.Stat("/usr/bin/perl"); err == nil {
+		if res := run("perl -e '$x = q(x) x 1e9'"); res.ExitCode == 0 || res.TimedOut {
+			t.Errorf("a memory bomb: %+v", res)
+		}
+	}
+	if res := run("true"); res.ExitCode != 0 {
+		t.Errorf("afterwards: %+v", res)
 	}
 }
 
