@@ -64,7 +64,7 @@ const tick = time.Second
 
 // of tells whether it is the same file, and as it was.
 func (s *seenIndex) of(now fs.FileInfo) bool {
-	return os.SameFile(s.info, now) && s.info.Size() == now.Size() && s.info.ModTime().Equal(now.ModTime()) && changedAt(s.info).Equal(changedAt(now))
+	return os.SameFile(s.info, now) && s.info.Size() == now.Size() && s.info.ModTime().Equal(now.ModTime()) && userfile.ChangedAt(s.info).Equal(userfile.ChangedAt(now))
 }
 
 // NewFinder makes the finder of a project, whose root is its real path.
@@ -104,7 +104,7 @@ func (f *Finder) links(gitDir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !split && time.Since(changedAt(info)) > tick {
+	if !split && time.Since(userfile.ChangedAt(info)) > tick {
 		f.mu.Lock()
 		f.seen[file] = seenIndex{info, links}
 		f.mu.Unlock()

@@ -110,7 +110,7 @@ func TestPlanted(t *testing.T) {
 		"behind its section":  {"git init -q s; " + commit + "git add s; printf '[core] fsmonitor=%s\\n' \"$run\" >> s/.git/config", "[core] fsmonitor", false},
 		"behind a comment":    {"git init -q s; " + commit + "git add s; printf '# \\\\\\n[core]\\n# x \\\\\\nfsmonitor=%s\\n' \"$run\" >> s/.git/config", "fsmonitor", false},
 		"an included file":    {"git init -q s; " + commit + "git add s; printf '[core]\\nfsmonitor=%s\\n' \"$run\" > x; git -C s config include.path ../../x", "include.path", false},
-		"a filter":            {"git init -q s; " + commit + "git add s; echo x > s/f; echo '* filter=x' > s/.gitattributes; git -C s add -A; git -C s commit -qm y; git -C s config filter.x.clean \"$run;cat\"; echo yy > s/f", "filter.clean", false},
+		"a filter":            {"git init -q s; " + commit + "git add s; echo x > s/f; echo '* filter=x' > s/.gitattributes; git -C s add -A; git -C s commit -qm y; git -C s config filter.x.clean \"$run;cat\"; echo z > s/f; touch -d 2001-01-01 s/f", "filter.clean", false},
 		"a hook":              {"git init -q s; " + commit + "git add s; mkdir -p s/.git/hooks; printf '#!/bin/sh\\n%s\\n' \"$run\" > s/.git/hooks/post-index-change; chmod +x s/.git/hooks/post-index-change; echo x > s/f; git -C s add f; touch -d 2001-01-01 s/f", "post-index-change", false},
 		"settings elsewhere":  {"git init -q s; " + commit + "git add s; git init -q t; git -C t config core.fsmonitor \"$run\"; echo ../../t/.git > s/.git/commondir", "another repository", false},
 		"a repository beside": {"git init -q s; " + commit + "git add s; mv s/.git t; git --git-dir=t config core.fsmonitor \"$run\"; echo 'gitdir: ../t' > s/.git", "core.fsmonitor", false},

@@ -4,9 +4,11 @@
 // that came with another commit, which was there before, from one that the command
 // made itself.
 //
-// It asks nobody, decides nothing and puts nothing back. It sees the files of the
-// root's own folder and the workflows; files of these names deeper down are not
-// looked for, since that would mean to walk the whole project around each command.
+// It sees the files of the root's own folder, the workflows, and the instructions for
+// agents in folders further down, as far as its bounds go; and it finds repositories
+// that commands planted for git to look into (package gitlink).
+//
+// It asks nobody and decides nothing.
 package watched
 
 import (
@@ -48,13 +50,15 @@ type Watcher struct {
 	// links finds the submodules, and first are those that ran programs before.
 	links *gitlink.Finder
 	first func() standing
+	// nested finds the instructions in the project's folders.
+	nested *tree
 	// mu guards what first gives.
 	mu sync.Mutex
 }
 
 // New makes the watcher of a session.
 func New(ws *workspace.Workspace, git Git) *Watcher {
-	w := &Watcher{ws: ws, git: git, links: gitlink.NewFinder(ws.Root())}
+	w := &Watcher{ws: ws, git: git, links: gitlink.NewFinder(ws.Root()), nested: newTree(ws.Root())}
 	w.known = sync.OnceValue(func() map[string]bool { return namedCommits(ws.Root()) })
 	w.first = sync.OnceValue(w.lookFirst)
 	return w
@@ -92,6 +96,11 @@ func (w *Watcher) Look(ctx context.Context) (*Look, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("look at %s before a command: %w", folder, err)
+		}
+	}
+	for _, rel := range w.nested.files() {
+		if err := l.keep(rel); err != nil {
+			return nil, fmt.Errorf("look at %s before a command: %w", rel, err)
 		}
 	}
 	return l, nil

@@ -1,6 +1,6 @@
 //go:build darwin || freebsd || netbsd
 
-package gitlink
+package userfile
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// changedAt is when a file was last changed, which no program can set.
-func changedAt(info fs.FileInfo) time.Time {
+// ChangedAt is when a file was last changed, which no program can set.
+func ChangedAt(info fs.FileInfo) time.Time {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(st.Ctimespec.Unix())
 	}
