@@ -89,6 +89,9 @@ type Config struct {
 	// session takes up what waits: with a message, and behind results. Notes of its
 	// own are then left out. Nil everywhere else.
 	RecordedNotes func() []core.Block
+	// RecordedSteering is the same for what the user sent before the answer of this step,
+	// with which the model wanted to end.
+	RecordedSteering func(step int) []core.Block
 	// Wakes lets a note of a tool begin a turn while nothing runs: a chat is open,
 	// and its person sees that.
 	Wakes bool

@@ -80,6 +80,9 @@ func (t *turnRun) goOn(resp *llm.Response, end core.TurnEnd) bool {
 		return false
 	}
 	blocks := t.takeSteering()
+	if recorded := t.cfg.RecordedSteering; recorded != nil {
+		blocks = recorded(t.result.Steps)
+	}
 	if len(blocks) == 0 {
 		return false
 	}

@@ -241,8 +241,8 @@ func (r *replayer) begin(i int, history *session.History) {
 			MaxSteps: r.at.limits.MaxSteps, TokenBudget: r.at.limits.TokenBudget, SpendUSD: r.at.limits.SpendUSD, MaxOutput: r.at.maxOutput,
 		},
 		OpenJournal:   func() (engine.Journal, error) { return r.out, nil },
-		RecordedNotes: r.player.notes,
-		History:       history, Clock: clock, Jitter: func() float64 { return 0 },
+		RecordedNotes: r.player.notes, RecordedSteering: r.player.steered,
+		History: history, Clock: clock, Jitter: func() float64 { return 0 },
 	})
 	r.events = r.live.Subscribe(0)
 }
@@ -308,7 +308,7 @@ func (r *replayer) turn(i int) (next int, err error) {
 	}
 	t := readTurn(r.rec.Records, i)
 	first := r.out.len()
-	r.player = player{results: t.results, waiting: t.notes}
+	r.player = player{results: t.results, waiting: t.notes, steering: t.steering}
 	r.model.Play(t.attempts)
 	r.live.Submit(t.prompt)
 	result, err := r.await()

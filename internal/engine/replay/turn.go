@@ -24,6 +24,8 @@ type turn struct {
 	// the loop takes up notes that wait.
 	results map[string]*tool.CallResult
 	notes   [][]core.Block
+	// steering is what the user sent before the model wanted to end, by step.
+	steering map[int][]core.Block
 	// want are the records that the replay must make too.
 	want []made
 	// cut is true for a turn that did not come to its end by itself.
@@ -38,7 +40,7 @@ type made struct {
 
 // readTurn gathers the turn whose user's message stands at first.
 func readTurn(records []session.Recorded, first int) *turn {
-	t := &turn{first: first, last: first, results: map[string]*tool.CallResult{}, cut: true}
+	t := &turn{first: first, last: first, results: map[string]*tool.CallResult{}, steering: map[int][]core.Block{}, cut: true}
 	g := gatherer{turn: t, denied: map[string]*session.DenialRecord{}, granted: map[string]bool{}}
 	if user, ok := records[first].Record.(*session.User); ok {
 		t.prompt = promptOf(user.Message)
@@ -71,7 +73,11 @@ type gatherer struct {
 	denied  map[string]*session.DenialRecord
 	granted map[string]bool
 	loads   []string
+	step    int
 }
+
+// noteSteer marks what the user sent while a turn ran.
+const noteSteer = "steer"
 
 func (g *gatherer) take(r *session.Recorded) {
 	t := g.turn
@@ -83,6 +89,7 @@ func (g *gatherer) take(r *session.Recorded) {
 	case *session.SideUsage:
 		g.side(r.Line, rec)
 	case *session.Assistant:
+		g.step = rec.Step
 		g.attempt(r.Line, replay.Attempt{Response: response(rec), Hash: rec.RequestHash})
 		t.want = append(t.want, made{r.Line, rec})
 	case *session.ToolResults:
@@ -97,7 +104,12 @@ func (g *gatherer) take(r *session.Recorded) {
 		g.denied[rec.CallID] = rec
 	case *session.GrantRecord:
 		g.granted[rec.CallID] = rec.Choice != string(tool.AnswerDeny)
-	case *session.Continue, *session.Compaction:
+	case *session.Continue:
+		if m := rec.Message; m != nil && len(m.Blocks) > 0 && m.Blocks[0].Note == noteSteer {
+			t.steering[g.step] = m.Blocks
+		}
+		t.want = append(t.want, made{r.Line, rec})
+	case *session.Compaction:
 		t.want = append(t.want, made{r.Line, rec})
 	}
 }
@@ -203,7 +215,12 @@ func failed(f *session.Failure, reason string) error {
 type player struct {
 	results map[string]*tool.CallResult
 	waiting [][]core.Block
+
+	steering map[int][]core.Block
 }
+
+// steered is what the user sent before a step's answer.
+func (p *player) steered(step int) []core.Block { return p.steering[step] }
 
 // result is how a call ended. One that was not recorded is a call that the loop should
 // not have made, and fails.
