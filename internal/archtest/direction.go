@@ -21,7 +21,7 @@ func layers() [][]string {
 			"internal/audit", "internal/config", "internal/secret", "internal/mcp", "internal/hooks", "internal/skills",
 			"internal/lsp", "internal/codeindex", "internal/webfetch", "internal/jobs", "internal/ui", "internal/notebook", "internal/picture", "internal/pdf", "internal/instructions",
 		},
-		{"internal/nearest", "internal/mention", "internal/jsonc", "internal/userfile", "internal/gitlink", "internal/pathglob", "internal/protect", "internal/hostname", "internal/netguard"},
+		{"internal/nearest", "internal/mention", "internal/profile", "internal/jsonc", "internal/userfile", "internal/gitlink", "internal/pathglob", "internal/protect", "internal/hostname", "internal/netguard"},
 		{"internal/core"},
 	}
 }

@@ -31,3 +31,9 @@ func promptInstructions(files []instructions.File) []prompt.Instructions {
 	}
 	return out
 }
+
+// hasFile reports whether the root itself holds a file or folder of this name.
+func (s *System) hasFile(name string) bool {
+	p, err := s.workspace.Resolve(name)
+	return err == nil && p.Exists
+}

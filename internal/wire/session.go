@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"garuda/internal/config"
@@ -14,6 +15,7 @@ import (
 	"garuda/internal/engine/prompt"
 	"garuda/internal/llm"
 	"garuda/internal/policy"
+	"garuda/internal/profile"
 	"garuda/internal/session"
 	"garuda/internal/state"
 	"garuda/internal/tool"
@@ -247,6 +249,9 @@ func (s *System) buildPrompt() (said []string) {
 		}
 		files, left := s.instructions.Session()
 		p.Instructions, said = promptInstructions(files), left
+	}
+	if slices.Contains(p.Tools, engine.ShellTool) {
+		p.Notes = profile.Notes(s.hasFile)
 	}
 	facts, left := s.remembered()
 	p.Memory, said = facts, append(said, left...)
