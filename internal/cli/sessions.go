@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -157,6 +160,14 @@ func newSessionsDelete(f *Factory) *cobra.Command {
 		if err != nil {
 			return usage(fmt.Errorf("find session %q: %w", args[0], err))
 		}
+		if !yes && f.InIsTerminal {
+			fmt.Fprintf(f.Err, "delete session %s (%s, %s) for good? y or n: ", info.ID, core.Visible(nameOf(info)), lines.Count(info.Turns, "turn"))
+			if !saysYes(f.In) {
+				fmt.Fprintln(f.Err, "not deleted")
+				return nil
+			}
+			yes = true
+		}
 		if !yes {
 			return usagef("this deletes session %s (%q, %d turns) for good; say --yes to do it", info.ID, nameOf(info), info.Turns)
 		}
@@ -164,6 +175,13 @@ func newSessionsDelete(f *Factory) *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
+}
+
+// saysYes reads an answer: a line that says yes, and nothing else, is one.
+func saysYes(in io.Reader) bool {
+	line, err := bufio.NewReader(io.LimitReader(in, 100)).ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return err == nil && (answer == "y" || answer == "yes")
 }
 
 func newSessionsVerify(f *Factory) *cobra.Command {
