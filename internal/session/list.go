@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"garuda/internal/core"
@@ -59,8 +62,10 @@ const (
 // only while size and time of its journal are what they were; the file may be
 // deleted at any time.
 type index struct {
-	V        int             `json:"v"`
-	Sessions map[string]Info `json:"sessions"`
+	V int `json:"v"`
+	// Sessions are Infos by id, each as it stands in the file: only those are read
+	// that a list shows.
+	Sessions map[string]json.RawMessage `json:"sessions"`
 }
 
 // List returns the newest sessions first, by when they were last written to; at
@@ -78,24 +83,47 @@ func (s *Store) List(limit int) ([]Info, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the sessions: %w", err)
 	}
+	all := files
 	if limit > 0 && len(files) > limit {
 		files = files[:limit]
 	}
 	known, changed := readIndex(sessions), false
 	out := make([]Info, len(files))
+	var scans []int
 	for i, f := range files {
-		info, ok := known.Sessions[f.ID]
-		if !ok || info.Size != f.Size || !info.Time.Equal(f.Time) {
-			info, changed = scanJournal(sessions, f), true
-			known.Sessions[f.ID] = info
+		if info, ok := known.info(f.ID); ok && info.Size == f.Size && info.Time.Equal(f.Time) {
+			info.Time = f.Time // in this machine's time zone
+			out[i] = info
+		} else {
+			scans = append(scans, i)
 		}
-		info.Time = f.Time // in this machine's time zone
-		out[i] = info
+	}
+	scanAll(sessions, files, scans, out)
+	for _, i := range scans {
+		if text, err := marshal(out[i]); err == nil {
+			known.Sessions[out[i].ID], changed = text, true
+		}
 	}
 	if changed {
-		writeIndex(sessions, known)
+		writeIndex(sessions, known, all)
 	}
 	return out, nil
+}
+
+// scanAll scans the journals at these places, on all cores.
+func scanAll(sessions *state.Folder, files []Info, scans []int, out []Info) {
+	const fewest = 8 // for which it is worth to begin another goroutine
+	workers := min(runtime.GOMAXPROCS(0), 1+len(scans)/fewest)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for n := w; n < len(scans); n += workers {
+				i := scans[n]
+				out[i] = scanJournal(sessions, files[i])
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Latest is the session that was last written to; ErrNotFound when there is none.
@@ -199,12 +227,8 @@ func scanEnds(sessions *state.Folder, f Info) (*History, Totals, error) {
 		return nil, Totals{}, err
 	}
 	defer file.Close()
-	blobs, err := sessions.Sub(f.ID)
-	if err == nil {
-		defer blobs.Close()
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return nil, Totals{}, err
-	}
+	blobs := &lazyFolder{in: sessions, name: f.ID}
+	defer blobs.close()
 	name := f.ID + journalExt
 	if f.Size > headSize+tailSize {
 		h, t, ok, err := scanLong(file, name, f.Size, blobs)
@@ -216,12 +240,49 @@ func scanEnds(sessions *state.Folder, f Info) (*History, Totals, error) {
 	if err != nil {
 		return nil, Totals{}, err
 	}
-	l, err := load(name, data, blobs)
+	l, err := blobs.load(name, data)
 	if err != nil {
 		return nil, Totals{}, err
 	}
 	h, t := sumUp(l)
 	return h, t, nil
+}
+
+// lazyFolder is a session's folder that is opened when a line needs it.
+type lazyFolder struct {
+	in     *state.Folder
+	name   string
+	folder *state.Folder
+	opened bool
+}
+
+// of gives the folder where data may refer to blobs in it; nil where there is none.
+func (l *lazyFolder) of(data []byte) (*state.Folder, error) {
+	if l.opened || !mayReferTo(data) {
+		return l.folder, nil
+	}
+	l.opened = true
+	folder, err := l.in.Sub(l.name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l.folder = folder
+	return folder, nil
+}
+
+func (l *lazyFolder) close() {
+	if l.folder != nil {
+		l.folder.Close()
+	}
+}
+
+// load loads a part of a journal.
+func (l *lazyFolder) load(name string, data []byte) (*loaded, error) {
+	folder, err := l.of(data)
+	if err != nil {
+		return nil, err
+	}
+	return load(name, data, folder)
 }
 
 func sumUp(l *loaded) (*History, Totals) {
@@ -235,7 +296,7 @@ func sumUp(l *loaded) (*History, Totals) {
 
 // scanLong takes the prompt from the head and the totals from the newest end
 // record in the tail; ok is false when one of them is not there.
-func scanLong(file *os.File, name string, size int64, blobs *state.Folder) (h *History, t Totals, ok bool, err error) {
+func scanLong(file *os.File, name string, size int64, blobs *lazyFolder) (h *History, t Totals, ok bool, err error) {
 	head, tail := make([]byte, headSize), make([]byte, tailSize)
 	if _, err := file.ReadAt(head, 0); err != nil {
 		return nil, t, false, err
@@ -243,7 +304,7 @@ func scanLong(file *os.File, name string, size int64, blobs *state.Folder) (h *H
 	if _, err := file.ReadAt(tail, size-tailSize); err != nil {
 		return nil, t, false, err
 	}
-	l, err := load(name, head, blobs)
+	l, err := blobs.load(name, head)
 	if err != nil {
 		return nil, t, false, err
 	}
@@ -251,7 +312,7 @@ func scanLong(file *os.File, name string, size int64, blobs *state.Folder) (h *H
 		return nil, t, false, nil
 	}
 	_, tail, _ = bytes.Cut(tail, []byte("\n"))
-	l, err = load(name, tail, blobs)
+	l, err = blobs.load(name, tail)
 	if err != nil {
 		return nil, t, false, err
 	}
@@ -273,22 +334,32 @@ func readIndex(sessions *state.Folder) index {
 	x := index{}
 	data, err := sessions.ReadFile(indexName)
 	if err != nil || json.Unmarshal(data, &x) != nil || x.V != indexVersion || x.Sessions == nil {
-		x = index{Sessions: map[string]Info{}}
-	}
-	for id, i := range x.Sessions { // the file lies in the project: anything may stand in it
-		i.ID, i.Title, i.Prompt, i.Model = id, oneLine(i.Title, maxTitle), oneLine(i.Prompt, maxPrompt), oneLine(i.Model, maxModel)
-		x.Sessions[id] = i
+		return index{Sessions: map[string]json.RawMessage{}}
 	}
 	return x
 }
 
-// writeIndex saves the next list some work. Where it cannot be written, on a
+// info is what the index says of a session. The file lies in the project: anything may
+// stand in it.
+func (x index) info(id string) (Info, bool) {
+	text, ok := x.Sessions[id]
+	var i Info
+	if !ok || json.Unmarshal(text, &i) != nil {
+		return Info{}, false
+	}
+	i.ID, i.Title, i.Prompt, i.Model = id, oneLine(i.Title, maxTitle), oneLine(i.Prompt, maxPrompt), oneLine(i.Model, maxModel)
+	return i, true
+}
+
+// writeIndex saves the next list some work; there are all journals. Where it cannot be written, on a
 // read-only disk, each list scans.
-func writeIndex(sessions *state.Folder, x index) {
-	for id := range x.Sessions {
-		if _, err := sessions.Stat(id + journalExt); err != nil {
-			delete(x.Sessions, id)
+func writeIndex(sessions *state.Folder, x index, there []Info) {
+	if len(x.Sessions) > len(there) { // some were deleted
+		known := make(map[string]bool, len(there))
+		for _, f := range there {
+			known[f.ID] = true
 		}
+		maps.DeleteFunc(x.Sessions, func(id string, _ json.RawMessage) bool { return !known[id] })
 	}
 	x.V = indexVersion
 	if data, err := marshal(x); err == nil {

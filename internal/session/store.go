@@ -354,6 +354,9 @@ func (j *Journal) repairIn(sessions *state.Folder) (string, error) {
 // oneLine turns white space and control characters into single spaces and cuts
 // at a number of characters.
 func oneLine(s string, limit int) string {
+	if len(s) <= limit && isPlain(s) {
+		return s
+	}
 	s = s[:min(len(s), 16*limit)] // enough, whatever it holds
 	s = strings.ToValidUTF8(s, "")
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
@@ -367,4 +370,17 @@ func oneLine(s string, limit int) string {
 		n++
 	}
 	return s
+}
+
+// isPlain reports whether a text is one line of visible ASCII with single spaces
+// between its words, as most are.
+func isPlain(s string) bool {
+	space := true // none at the beginning
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
 }

@@ -142,18 +142,21 @@ func (b *bench) manyListed(ctx context.Context) ([]row, error) {
 	if err := writeMany(store, root); err != nil {
 		return nil, err
 	}
-	list := []string{b.garuda, "sessions", "list", "--all"}
+	list, all := []string{b.garuda, "sessions", "list"}, []string{b.garuda, "sessions", "list", "--all"}
 	var rebuilt, fresh, least []cost
 	for range 3 {
 		if err := os.Remove(filepath.Join(root, ".garuda", "sessions", "index.json")); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
-		for _, into := range []*[]cost{&rebuilt, &fresh, &fresh} {
-			c, err := b.run(ctx, "many", nil, list...)
+		for _, m := range []struct {
+			into *[]cost
+			args []string
+		}{{&rebuilt, all}, {&fresh, list}, {&fresh, list}} {
+			c, err := b.run(ctx, "many", nil, m.args...)
 			if err != nil {
 				return nil, err
 			}
-			*into = append(*into, c)
+			*m.into = append(*m.into, c)
 		}
 		c, err := b.run(ctx, "newsession", nil, list...)
 		if err != nil {
@@ -165,7 +168,8 @@ func (b *bench) manyListed(ctx context.Context) ([]row, error) {
 	return []row{
 		{"list of 10,000 sessions", "+" + ms(own), "+50 ms", ms(walls(least)) + " for a few", own <= 50*time.Millisecond},
 		{"  CPU time", "+" + ms(cpus(fresh)-cpus(least)), "", ms(cpus(least)), true},
-		{"  without an index", ms(walls(rebuilt)), "3000 ms", "", walls(rebuilt) <= 3*time.Second},
+		{"  all of them, without an index", ms(walls(rebuilt)), "3000 ms", "", walls(rebuilt) <= 3*time.Second},
+		{"  CPU time", ms(cpus(rebuilt)), "", "", true},
 	}, nil
 }
 
