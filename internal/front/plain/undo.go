@@ -164,7 +164,11 @@ func (c *chat) undo(ctx context.Context, u *Undo, what string, files, conversati
 	}
 	var said []string
 	if result != nil {
-		said = append(said, lines.Count(result.Done, "file or folder")+" put back")
+		back := fmt.Sprintf("%d files and folders put back", result.Done)
+		if result.Done == 1 {
+			back = "1 file or folder put back"
+		}
+		said = append(said, back)
 	}
 	if conversation {
 		said = append(said, "the conversation is as it was")
