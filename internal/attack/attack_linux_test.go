@@ -245,6 +245,24 @@ func tryAll(t *testing.T, backend string) {
 	})
 }
 
+// TestProtections tries a case for each of what the sandbox's own process sets up, as
+// the user of the test: what takes one of them away makes it fail (test/mutants).
+func TestProtections(t *testing.T) {
+	best := choose.Names()[0]
+	d := decoys(t, func(o wrapped.Options) (sandbox.Executor, error) { return choose.New(best, o) }, false)
+	var cases []attack.Case
+	for _, c := range attack.Cases() {
+		if slices.Contains(strings.Fields("proc-init core-handler switches machine-facts setuid new-rights git-config-write kill-one read-ssh calls works-tmp"), c.ID) {
+			cases = append(cases, c)
+		}
+	}
+	d.Run(t.Context(), cases, func(r attack.Result) {
+		if r.State == attack.NotHeld || r.Err != nil {
+			t.Errorf("%s: %s", r.Case.ID, r.Why)
+		}
+	})
+}
+
 //go:embed testdata/attacks.tsv
 var shared string
 

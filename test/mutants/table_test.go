@@ -2,10 +2,16 @@
 
 package mutants
 
+import (
+	"os"
+	"runtime"
+	"slices"
+)
+
 // mutants are the rules. A number is that of a fault that another program had; those
 // of the decision table have their controls in internal/policy, beside its rows.
 func mutants() []mutant {
-	return append(append(projectsAndTeams(), auditLog()...), afterCommands()...)
+	return slices.Concat(projectsAndTeams(), auditLog(), afterCommands(), sandboxes())
 }
 
 func projectsAndTeams() []mutant {
@@ -58,4 +64,44 @@ func afterCommands() []mutant {
 		{"git's settings stay where they are", "internal/sandbox/view/repository.go", `Path: "commondir", Text: thisFolder`, `Path: "commondir-x", Text: thisFolder`, "TestLocked"},
 		{"a grant is for one call", "internal/tool/pipeline.go", "if err := grant.Use(call.ID); err != nil {", "if err := error(nil); err != nil {", "TestNothingRunsWithoutItsOwnGrant"},
 	}
+}
+
+// sandboxes are the protections of the Linux sandbox: families of calls by what the
+// filter answers, and what its process sets up by an attack that then succeeds.
+func sandboxes() []mutant {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	const (
+		filter = "internal/sandbox/stage/seccomp_linux.go"
+		system = "internal/sandbox/stage/system_linux.go"
+		holds  = "internal/attack:TestProtections"
+	)
+	out := []mutant{
+		{"no program gets its user's rights", filter, "syscall.O_CREAT | oTmpfile}", "oTmpfile}", "TestFilterOfModesAndLimits"},
+		{"the limit on cores stays", filter, "f = append(f, keepCoreLimit()...)", "_ = keepCoreLimit", "TestFilterOfModesAndLimits"},
+		{"no call whose flags lie in memory", filter, "{callClone3, callOpenat2}", "{callOpenat2}", "TestFilter"},
+		{"no mode that lies in memory", filter, "{callClone3, callOpenat2}", "{callClone3}", "TestFilter"},
+		{"no namespaces by clone", filter, "instruction{jumpAny, 0, 1, namespaces}", "instruction{jumpAny, 0, 1, 0}", "TestFilter"},
+		{"no sockets but those of the internet", filter, "families := []uint32{syscall.AF_INET, syscall.AF_INET6}", "families := []uint32{syscall.AF_INET, syscall.AF_INET6, syscall.AF_NETLINK}", "TestFilter"},
+		{"no calls of another ABI", filter, "{jumpAtLeast, 0, 1, foreignCalls}", "{jumpAtLeast, 0, 1, 1 << 31}", "TestFilter"},
+		{"no calls of another architecture", filter, "{answer, 0, 0, killProcess}", "{answer, 0, 0, allowCall}", "TestFilter"},
+		{"no further user namespaces", system, `write("proc/sys/user/max_user_namespaces", "0")`, `write("proc/sys/user/max_user_namespaces", "9")`, "internal/sandbox/linux:TestThereIsNoFurtherUserNamespace"},
+		{"no core is handed on", system, `{"core dumps", syscall.RLIMIT_CORE, 1}`, `{"core dumps", syscall.RLIMIT_CORE, 0}`, holds},
+		{"what holds a command cannot be looked into", "internal/sandbox/stage/stage_linux.go", "prctl(prSetDumpable, 0, 0)", "prctl(prSetDumpable, 1, 0)", holds},
+		{"what is only shown is not written", "internal/sandbox/stage/view_linux.go", "attributes |= attrReadOnly", "attributes |= 0", holds},
+	}
+	if os.Getuid() == 0 { // for others the modes of these files say the same
+		out = append(out,
+			mutant{"no switches of the machine", system, `procReadOnly = [...]string{"sys", `, `procReadOnly = [...]string{`, holds},
+			mutant{"no facts of the machine", system, `"kallsyms", `, ``, holds},
+		)
+	}
+	if runtime.GOARCH == "amd64" { // the numbers are those of one
+		const calls = "internal/sandbox/stage/calls_linux_amd64.go"
+		for number, name := range map[string]string{"101": "ptrace", "250": "keyctl", "425": "io_uring_setup", "165": "mount", "304": "open_by_handle_at", "321": "bpf"} {
+			out = append(out, mutant{"no " + name, calls, "\t" + number + ", // " + name + "\n", "", "TestFilter"})
+		}
+	}
+	return out
 }
