@@ -29,8 +29,6 @@ type Attacks struct {
 	Base func(root string) *sandbox.View
 	// Limits are those of the commands.
 	Limits sandbox.Limits
-	// Ordinary leaves the own user out where an ordinary one runs them.
-	Ordinary bool
 	// NotHeld are the cases that the backend cannot hold, and why.
 	NotHeld map[string]string
 }
@@ -45,9 +43,6 @@ func (a Attacks) Run(t *testing.T) {
 		return
 	}
 	for _, as := range users() {
-		if a.Ordinary && as.uid == 0 {
-			continue
-		}
 		t.Run(as.name, func(t *testing.T) {
 			out := again(t, as.uid, a.Test, attackVariable+"=1", attack.Key+"=SECRET")
 			if !strings.Contains(out, "--- PASS: "+a.Test+"/devices") && a.NotHeld["devices"] == "" {

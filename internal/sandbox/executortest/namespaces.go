@@ -294,7 +294,7 @@ func boundsHold(t *testing.T, n Namespaces) {
 	root := decoyProject(t)
 	e := n.New(t, func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
 		v, err := with(root)(ctx, cmd)
-		v.Limits = sandbox.Limits{Processes: 400, FileBytes: 1 << 20, MemoryBytes: 256 << 20}
+		v.Limits = sandbox.Limits{Processes: 400, FileBytes: 1 << 20, MemoryBytes: 1 << 30}
 		return v, err
 	}, nil, "")
 	run := func(text string) *sandbox.Result {
@@ -315,7 +315,7 @@ func boundsHold(t *testing.T, n Namespaces) {
 	}
 	// One that holds more than it may is refused the memory, or ended.
 	if _, err := os.Stat("/usr/bin/perl"); err == nil {
-		if res := run("perl -e '$x = q(x) x 1e9'"); res.ExitCode == 0 || res.TimedOut {
+		if res := run("perl -e '$x = q(x) x 2e9'"); res.ExitCode == 0 || res.TimedOut {
 			t.Errorf("a memory bomb: %+v", res)
 		}
 	}

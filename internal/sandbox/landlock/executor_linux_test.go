@@ -63,7 +63,8 @@ func view(root string) *sandbox.View {
 	return v
 }
 
-// Landlock is for ordinary users above all, since root may make namespaces.
+// Landlock is for ordinary users above all, since root may make namespaces. With
+// GARUDA_CONTRACT root runs it too.
 func TestContract(t *testing.T) {
 	if executortest.AsOrdinaryUser(t) && !executortest.Whole() {
 		return
