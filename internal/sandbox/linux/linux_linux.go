@@ -114,7 +114,7 @@ func (e *Executor) launch(ctx context.Context, cmd *sandbox.Command) (_ *proc.La
 		return t.launchThrough(child), nil
 	}
 	return &proc.Launch{
-		Path: "/proc/self/exe", Argv: []string{stage.Program}, Env: []string{}, Dir: "/",
+		Path: "/proc/self/exe", Argv: []string{stage.Program}, Env: stage.Environment(), Dir: "/",
 		Files: []*os.File{child}, Init: t, Ended: t.end,
 		Attributes: func(sys *syscall.SysProcAttr) {
 			isolate(sys, view.FullNetwork)

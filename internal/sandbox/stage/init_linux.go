@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"runtime"
 	"syscall"
 	"unsafe"
 )
@@ -97,6 +98,7 @@ func (s *stage) attend() int {
 	if reply(Running, nil) != nil {
 		return 126 // Garuda has gone
 	}
+	runtime.GOMAXPROCS(2) // it was started with 1, see Environment
 	go obey()
 	for {
 		var status syscall.WaitStatus

@@ -1,6 +1,9 @@
 package stage
 
-import "errors"
+import (
+	"errors"
+	"unsafe"
+)
 
 // Policy is a command and everything it may see: what the first process of its
 // namespaces is told, over the inherited Control descriptor.
@@ -64,6 +67,8 @@ const (
 	// version begins every policy: both ends are one binary, so any other means a
 	// mistake.
 	version = 1
+	// manyMounts is what room is made for at once.
+	manyMounts = 256
 	// policyLimit is how long an encoded policy may be.
 	policyLimit = 16 << 20
 )
@@ -145,7 +150,11 @@ func decode(b []byte) (*Policy, error) {
 		return nil, errPolicy
 	}
 	p := &Policy{Argv: d.texts(), Env: d.texts(), Dir: d.text()}
-	for range d.count() {
+	n := d.count()
+	if n > 0 {
+		p.Mounts = make([]Mount, 0, min(n, manyMounts))
+	}
+	for range n {
 		m := Mount{Kind: Kind(d.byte()), Path: d.path(), Source: d.text(), Create: d.flag()}
 		if m.Kind >= kinds || m.Source != "" && !absolute(m.Source) {
 			d.bad = true
@@ -243,8 +252,12 @@ func (d *decoder) count() uint64 {
 }
 
 // text is without NUL, which the kernel would take for its end.
+// text is a part of the message itself, which nothing changes: as copies, texts of all
+// lengths would be in memory of all the allocator's sizes, and the first use of each
+// size takes longer than all else that is done with it.
 func (d *decoder) text() string {
-	s := string(d.take(d.number()))
+	b := d.take(d.number())
+	s := unsafe.String(unsafe.SliceData(b), len(b))
 	for i := range len(s) {
 		d.bad = d.bad || s[i] == 0
 	}

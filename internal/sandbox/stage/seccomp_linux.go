@@ -46,14 +46,16 @@ const (
 
 // program is the filter: what it does not name is allowed.
 func filterProgram(unixSockets bool) []instruction {
-	f := []instruction{
-		{load, 0, 0, atArch},
-		{jumpEqual, 1, 0, arch},
-		{answer, 0, 0, killProcess},
-		{load, 0, 0, atCall},
-		{jumpAtLeast, 0, 1, foreignCalls},
-		{answer, 0, 0, deny},
-	}
+	f := make([]instruction, 0, 256) // more than it takes, so that it does not grow
+	f = append(
+		f,
+		instruction{load, 0, 0, atArch},
+		instruction{jumpEqual, 1, 0, arch},
+		instruction{answer, 0, 0, killProcess},
+		instruction{load, 0, 0, atCall},
+		instruction{jumpAtLeast, 0, 1, foreignCalls},
+		instruction{answer, 0, 0, deny},
+	)
 	for _, n := range denied {
 		f = append(f, instruction{jumpEqual, 0, 1, n}, instruction{answer, 0, 0, deny})
 	}
@@ -84,7 +86,7 @@ func filterProgram(unixSockets bool) []instruction {
 // whoever starts it: on the machine the file is the user's. The same bit for groups
 // stays, as folders that a team shares have it.
 func noSetuid() []instruction {
-	var f []instruction
+	f := make([]instruction, 0, 64)
 	for _, c := range modeCalls {
 		f = append(f,
 			instruction{jumpEqual, 0, 4, c.call},

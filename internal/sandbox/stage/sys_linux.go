@@ -72,9 +72,10 @@ func prctl(option, a, b uintptr) error {
 	return call(errno)
 }
 
-// cstring is a text for the kernel. Texts of a policy hold no NUL.
+// cstring is a text for the kernel. Texts of a policy hold no NUL. Few different
+// lengths are asked for, since the first use of each takes the allocator some time.
 func cstring(s string) unsafe.Pointer {
-	b := make([]byte, len(s)+1)
+	b := make([]byte, (len(s)+64)&^63)
 	copy(b, s)
 	return unsafe.Pointer(&b[0])
 }

@@ -2,6 +2,10 @@ package stage
 
 import "syscall"
 
+// Environment is what a stage is started with. It needs nothing of it; with one
+// processor the Go runtime starts fewer threads, none of which would find work.
+func Environment() []string { return []string{"GOMAXPROCS=1"} }
+
 const (
 	// Program is the name under which the binary is started as a stage. Without new
 	// namespaces and a Control descriptor it does nothing.
