@@ -3,14 +3,10 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"garuda/internal/core"
 	"garuda/internal/wire"
 )
 
@@ -23,7 +19,7 @@ func newSandbox(f *Factory) *cobra.Command {
 
 func newSandboxExplain(f *Factory) *cobra.Command {
 	o := &wire.Options{WithoutModel: true, InMemory: true}
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use: "explain", Short: "Say what a command in the sandbox may read, write and reach", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,53 +35,16 @@ func newSandboxExplain(f *Factory) *cobra.Command {
 			if asJSON {
 				return printJSON(f, c)
 			}
-			return explainSandbox(f.Out, c)
+			if all {
+				return explainWhole(f.Out, c)
+			}
+			return explainShort(f.Out, c)
 		},
 	}
 	systemFlags(cmd.Flags(), o)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "name every place, and why it is there")
 	return cmd
-}
-
-func explainSandbox(out io.Writer, c *wire.Confinement) error {
-	fmt.Fprintf(out, "Commands run in the sandbox %s. What is not named here does not exist for them.\n", c.Backend)
-	for _, w := range c.Weaknesses {
-		fmt.Fprintln(out, core.Visible(w))
-	}
-	for _, b := range c.Better {
-		fmt.Fprintln(out, core.Visible(b))
-	}
-	for _, part := range []struct{ access, title string }{
-		{"write", "They may write"}, {"read", "They may read"},
-		{"locked", "They may read, but not change or make"}, {"hidden", "They find empty"},
-	} {
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		titled := false
-		for _, l := range c.Places {
-			if l.Access != part.access {
-				continue
-			}
-			if !titled {
-				fmt.Fprintf(out, "\n%s:\n", part.title)
-				titled = true
-			}
-			where := l.Path
-			if l.Host != "" {
-				where += " (" + l.Host + ")"
-			}
-			fmt.Fprintf(w, "  %s\t%s\n", core.Visible(where), core.Visible(l.Why))
-		}
-		if err := w.Flush(); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(out, "\nThey may reach %s.\n", core.Visible(c.Network))
-	fmt.Fprintf(out, "Their environment has %s.\n", core.Visible(strings.Join(slices.Sorted(slices.Values(c.Env)), ", ")))
-	fmt.Fprintln(out, "Bounds: "+boundsInWords(c)+".")
-	for _, l := range c.Left {
-		fmt.Fprintf(out, "Left out: %s: %s\n", core.Visible(l.Path), core.Visible(l.Why))
-	}
-	return nil
 }
 
 func boundsInWords(c *wire.Confinement) string {

@@ -71,7 +71,7 @@ func (p *passage) serveDNSByTCP(conn *net.TCPConn) {
 		if answer == nil {
 			return
 		}
-		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)); err != nil { //nolint:gosec // an answer has maxAnswers addresses
+		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)); err != nil {
 			return
 		}
 	}

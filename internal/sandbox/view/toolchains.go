@@ -133,7 +133,8 @@ func (b *Builder) addProgram(to []sandbox.Entry, f foundTool) []sandbox.Entry {
 	to = b.addTold(to, told{Path: dir}, f.program)
 	if filepath.Base(dir) == "bin" {
 		tree := filepath.Dir(dir)
-		if !ofSystem(tree) && b.rules.checkTold(tree, tree) == nil {
+		// The folder of Go's programs lies beside people's sources and no libraries.
+		if !ofSystem(tree) && tree != realPath(b.expand("$GOPATH")) && b.rules.checkTold(tree, tree) == nil {
 			to = append(to, sandbox.Entry{Path: tree, Access: sandbox.ReadOnly, Why: f.program})
 		}
 	}
