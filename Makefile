@@ -135,6 +135,10 @@ mutants: ## take each safety rule away, and hold that its test fails
 	$(GO) vet -tags mutants ./test/mutants
 	$(TESTRUN) -tags mutants -count=1 -timeout 30m ./test/mutants
 
+.PHONY: attacks
+attacks: ## try every attack against every sandbox of this system, as this user and as an ordinary one
+	GARUDA_ATTACKS=all $(TESTRUN) -count=1 -timeout 60m ./internal/attack
+
 .PHONY: bench
 bench: ## measure every bar and print the table
 	$(GO) run ./test/bench
