@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -54,20 +55,30 @@ func TestKill(t *testing.T) {
 	for _, format := range formats {
 		lasts[format] = wholeRun(t, format)
 	}
+	var mu sync.Mutex
 	moments := map[string]int{}
-	for n := range kills(t) {
-		format := formats[n%len(formats)]
-		t.Run(fmt.Sprintf("%d/%s", n, format), func(t *testing.T) {
-			v := &victim{project: newProject(t), format: format}
-			v.files()
+	t.Run("kills", func(t *testing.T) {
+		for n := range kills(t) {
+			format := formats[n%len(formats)]
+			var after []time.Duration
 			for range 1 + random.IntN(2) {
-				v.runAndKill(time.Duration(random.Int64N(int64(lasts[format]))))
-				v.check()
+				after = append(after, time.Duration(random.Int64N(int64(lasts[format]))))
 			}
-			moments[v.lastRecord()]++
-			v.goOn()
-		})
-	}
+			t.Run(fmt.Sprintf("%d/%s", n, format), func(t *testing.T) {
+				t.Parallel()
+				v := &victim{project: newProject(t), format: format}
+				v.files()
+				for _, d := range after {
+					v.runAndKill(d)
+					v.check()
+				}
+				mu.Lock()
+				moments[v.lastRecord()]++
+				mu.Unlock()
+				v.goOn()
+			})
+		}
+	})
 	t.Logf("the last record before the kill: %v", moments)
 }
 
@@ -313,18 +324,23 @@ func (v *victim) goOn() {
 // runs, when least is on record. What it has started by then in a session of its
 // own must not outlive the next start.
 func TestKillWhileACommandStarts(t *testing.T) {
-	for range kills(t) {
-		r := &running{project: newProject(t)}
-		r.must(syscall.Mkfifo(filepath.Join(r.dir, "started"), 0o600))
-		cmd := r.garuda("tools", "call", "--yolo", "bash",
-			`{"command":"setsid sleep 60 >/dev/null 2>&1 & echo up > started; sleep 60"}`)
-		r.must(cmd.Start())
-		r.commandStarted()
-		r.must(cmd.Process.Kill())
-		_ = cmd.Wait() // it was killed; that is its error
-		r.must(r.garuda("tools").Run())
-		if left := commandsOf(t, []int{cmd.Process.Pid}); len(left) > 0 {
-			t.Fatalf("processes of a killed run are still there after the next start: %v", left)
-		}
+	for n := range kills(t) {
+		t.Run(strconv.Itoa(n), killWhileACommandStarts)
+	}
+}
+
+func killWhileACommandStarts(t *testing.T) {
+	t.Parallel()
+	r := &running{project: newProject(t)}
+	r.must(syscall.Mkfifo(filepath.Join(r.dir, "started"), 0o600))
+	cmd := r.garuda("tools", "call", "--yolo", "bash",
+		`{"command":"setsid sleep 60 >/dev/null 2>&1 & echo up > started; sleep 60"}`)
+	r.must(cmd.Start())
+	r.commandStarted()
+	r.must(cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed; that is its error
+	r.must(r.garuda("tools").Run())
+	if left := commandsOf(t, []int{cmd.Process.Pid}); len(left) > 0 {
+		t.Fatalf("processes of a killed run are still there after the next start: %v", left)
 	}
 }

@@ -39,6 +39,7 @@ func TestOutputThatFails(t *testing.T) {
 	} {
 		for _, format := range []string{"text", "json", "stream-json"} {
 			t.Run(tc.name+"/"+format, func(t *testing.T) {
+				t.Parallel()
 				p := newProject(t)
 				p.serve("chat", append([]modelserver.Step{{Text: "words first", Calls: bash("sleep 60")[0].Calls}}, bash("")...)...)
 				if format == "json" {

@@ -3,11 +3,13 @@ package kill_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ type sandboxed struct {
 	temp string
 	// mark is a number that no other process on the machine sleeps for.
 	mark string
+	// pid is the killed Garuda's; the names of its control groups have it.
+	pid int
 }
 
 func newSandboxed(t *testing.T, n int) *sandboxed {
@@ -69,13 +73,21 @@ func (s *sandboxed) left() []string {
 		filepath.Join(s.dir, "*"), filepath.Join(s.dir, ".[!.]*"), filepath.Join(s.dir, ".git", "commondir"),
 		filepath.Join(s.temp, "*"), filepath.Join(s.home, ".garuda", "sandbox", "session-*"),
 		filepath.Join(s.home, ".garuda", "running", "*"), filepath.Join(s.home, ".garuda", "placeholders", "*.jsonl"),
-		"/sys/fs/cgroup/*garuda*", "/sys/fs/cgroup/*/*garuda*", "/sys/fs/cgroup/*/*/*garuda*",
 	} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		out = append(out, found...)
+	}
+	err = filepath.WalkDir("/sys/fs/cgroup", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.IsDir() && strings.HasPrefix(e.Name(), fmt.Sprintf("garuda-%d-", s.pid)) {
+			out = append(out, path)
+		}
+		return nil // what cannot be listed belongs to others
+	})
+	if err != nil {
+		s.t.Fatal(err)
 	}
 	return slices.DeleteFunc(out, func(path string) bool { return path == filepath.Join(s.dir, ".git") })
 }
@@ -102,21 +114,26 @@ func TestKillOfASandbox(t *testing.T) {
 	t.Logf("a whole run takes %s; seed %d", lasts.Round(time.Millisecond), seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for n := range kills(t) {
-		s := newSandboxed(t, n+1)
-		cmd := s.start(work(s))
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(random.Int64N(int64(lasts))))
-		_ = cmd.Process.Kill() // or it was quicker
-		_ = cmd.Wait()
-		s.processesEnd()
-		if out, err := s.start("true").CombinedOutput(); err != nil {
-			t.Fatalf("the next start: %v: %s", err, out)
-		}
-		if left := s.left(); len(left) > 0 {
-			t.Fatalf("kill %d: after the next start there is %q", n, left)
-		}
+		after := time.Duration(random.Int64N(int64(lasts)))
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			t.Parallel()
+			s := newSandboxed(t, n+1)
+			cmd := s.start(work(s))
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			s.pid = cmd.Process.Pid
+			time.Sleep(after)
+			_ = cmd.Process.Kill() // or it was quicker
+			_ = cmd.Wait()
+			s.processesEnd()
+			if out, err := s.start("true").CombinedOutput(); err != nil {
+				t.Fatalf("the next start: %v: %s", err, out)
+			}
+			if left := s.left(); len(left) > 0 {
+				t.Fatalf("after the next start there is %q", left)
+			}
+		})
 	}
 }
 

@@ -38,6 +38,8 @@ type phase struct {
 	reached func(r *running)
 	// noSession is a phase before there is one.
 	noSession bool
+	// least is how long a run at least takes to end: no command is killed before its time.
+	least time.Duration
 }
 
 func bash(command string) []modelserver.Step {
@@ -58,7 +60,7 @@ func phases() []phase {
 		{name: "before the first byte", steps: stall(0), args: []string{"go"}, reached: stalled},
 		{name: "streaming", steps: stall(3), args: []string{"go"}, reached: stalled},
 		{name: "a command runs", steps: bash("echo up > started; sleep 60"), args: []string{"go"}, reached: (*running).commandStarted},
-		{name: "a stubborn command runs", steps: bash(stubborn), args: []string{"go"}, reached: (*running).commandStarted},
+		{name: "a stubborn command runs", steps: bash(stubborn), args: []string{"go"}, reached: (*running).commandStarted, least: 2 * time.Second},
 		{name: "a retry waits", steps: []modelserver.Step{{Fault: &modelserver.Fault{Kind: modelserver.RateLimit, RetryAfter: "50"}}},
 			args: []string{"go"}, reached: func(r *running) { r.awaitRequests(1) }},
 		{name: "a stream without a message", stdin: true,
@@ -77,6 +79,8 @@ type running struct {
 	// stdout and stderr share a pipe where a test waits for words in either.
 	lines  chan string
 	output *bytes.Buffer // all of stdout, when the run has ended
+	// told is when the last signal was sent.
+	told time.Time
 }
 
 func (r *running) must(err error) {
@@ -162,10 +166,17 @@ func start(t *testing.T, ph phase, format string) *running {
 	return r
 }
 
-// wait waits for the end and gives the exit code.
+// signal sends one. The time counts from before it: this process may not go on at once.
+func (r *running) signal(sig syscall.Signal) {
+	r.t.Helper()
+	r.told = time.Now()
+	r.must(r.cmd.Process.Signal(sig))
+}
+
+// wait waits for the end, and gives the exit code and how long that came after the
+// last signal.
 func (r *running) wait() (code int, lasted time.Duration) {
 	r.t.Helper()
-	start := time.Now()
 	for range r.lines { // to the end of both outputs
 	}
 	err := r.cmd.Wait()
@@ -173,7 +184,7 @@ func (r *running) wait() (code int, lasted time.Duration) {
 	if err != nil && !errors.As(err, &exit) {
 		r.t.Fatal(err)
 	}
-	return r.cmd.ProcessState.ExitCode(), time.Since(start)
+	return r.cmd.ProcessState.ExitCode(), time.Since(r.told)
 }
 
 func TestSignalInEveryPhase(t *testing.T) {
@@ -191,10 +202,10 @@ func TestSignalInEveryPhase(t *testing.T) {
 				t.Parallel()
 				r := start(t, ph, format)
 				ph.reached(r)
-				r.must(r.cmd.Process.Signal(sig))
+				r.signal(sig)
 				code, lasted := r.wait()
-				if code != 130 || lasted > exitLimit {
-					t.Errorf("exit code %d after %s, want 130 within %s; output %s", code, lasted, exitLimit, r.output)
+				if code != 130 || lasted > exitLimit || lasted < ph.least {
+					t.Errorf("exit code %d after %s, want 130 within %s and not before %s; output %s", code, lasted, exitLimit, ph.least, r.output)
 				}
 				r.ended(ph)
 			})
@@ -232,9 +243,9 @@ func (r *running) ended(ph phase) {
 func TestSecondSignal(t *testing.T) {
 	r := start(t, phase{steps: bash(stubborn), args: []string{"go"}}, "json")
 	r.commandStarted()
-	r.must(r.cmd.Process.Signal(syscall.SIGINT))
+	r.signal(syscall.SIGINT)
 	time.Sleep(100 * time.Millisecond) // signals that wait together are one
-	r.must(r.cmd.Process.Signal(syscall.SIGTERM))
+	r.signal(syscall.SIGTERM)
 	code, lasted := r.wait()
 	if code != 130 || lasted > time.Second {
 		t.Errorf("exit code %d after %s, want 130 at once", code, lasted)
