@@ -29,8 +29,8 @@ const (
 // Options of Prepare.
 type Options struct {
 	Supervisor *proc.Supervisor
-	// Dir is an empty folder for everything, with its real path. Whoever made it
-	// removes it.
+	// Dir is a folder for everything, with its real path; it is empty, or made here.
+	// Whoever names it removes it.
 	Dir string
 	// New makes an executor of the sandbox that is tried. It is called for each case.
 	New func(wrapped.Options) (sandbox.Executor, error)

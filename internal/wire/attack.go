@@ -50,9 +50,6 @@ func (s *System) Attack(ctx context.Context, each func(attack.Result)) (_ *choos
 			return choose.New(state.Backend, o)
 		},
 	}
-	if err := os.Mkdir(opt.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the decoys: %w", err)
-	}
 	decoys, err := attack.Prepare(ctx, opt)
 	if err != nil {
 		return nil, err
