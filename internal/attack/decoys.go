@@ -98,7 +98,10 @@ func Prepare(ctx context.Context, opt Options) (_ *Decoys, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return d, d.findPrograms(ctx)
+	if err := d.findPrograms(ctx); err != nil {
+		return d, err
+	}
+	return d, nil
 }
 
 // systemPath comes before the user's own PATH: what lies in his home is not shown,

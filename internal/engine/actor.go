@@ -314,7 +314,7 @@ func (a *actor) setModel(m llm.Model, maxOutput int) error {
 	a.conv.estimator, a.conv.blind, a.room = turn.Estimator{}, isBlind(info), 0
 	a.warnedOfCut, a.space = false, space{}
 	unseen := a.conv.replace(session.ForAnotherModel(a.conv.messages))
-	a.journal.append(&session.Model{Model: info.Spec, ContextWindow: info.ContextWindow, MaxOutput: maxOutput})
+	a.journal.append(&session.Model{Model: info.Spec, ContextWindow: info.ContextWindow, MaxOutput: maxOutput, Known: session.SetupOf(info)})
 	a.noteModel(info.Spec)
 	a.fresh = len(a.conv.messages) > 0
 	a.sayFresh(unseen)

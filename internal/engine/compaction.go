@@ -209,8 +209,9 @@ func (t *turnRun) summaryOf(ctx context.Context, ask string) (string, core.Cost,
 	resp, cost, err := t.side(ctx, purposeSummary, req)
 	if err == nil && resp.Stop == core.StopMaxTokens && t.maxTokens > req.MaxTokens {
 		if _, bad := compact.Read(resp.Message.PlainText()); bad != nil {
-			longer, paid := *req, core.Cost{}
+			longer := *req
 			longer.MaxTokens = t.maxTokens
+			var paid core.Cost
 			resp, paid, err = t.side(ctx, purposeSummary, &longer)
 			cost = cost.Add(paid)
 		}

@@ -133,7 +133,7 @@ func (s *Store) locked(ctx context.Context, f func() error) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	err = s.prepare()
 	if err == nil {
 		err = f()

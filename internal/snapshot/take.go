@@ -344,7 +344,7 @@ func (t *taking) one(path string) (*cached, error) {
 	ws, w := t.s.opt.Workspace, &t.workers[0]
 	p, err := ws.At(strings.TrimSuffix(path, "/"))
 	if err != nil || !p.Exists || strings.HasSuffix(path, "/") != (p.Info.Kind == workspace.KindFolder) {
-		return nil, nil //nolint:nilerr // a link in the way: whatever is there is not what was kept
+		return nil, nil // a link in the way: whatever is there is not what was kept
 	}
 	c := &cached{entry: entry{path: path, mode: modeOf(p.Info)}, racy: true}
 	switch p.Info.Kind {
@@ -353,7 +353,7 @@ func (t *taking) one(path string) (*cached, error) {
 	case workspace.KindLink:
 		target, err := ws.Readlink(p)
 		if err != nil {
-			return nil, nil //nolint:nilerr // gone at this moment
+			return nil, nil // gone at this moment
 		}
 		c.id, err = t.put(w, kindBlob, []byte(target))
 		return c, err
@@ -363,7 +363,7 @@ func (t *taking) one(path string) (*cached, error) {
 	}
 	f, err := ws.Open(p)
 	if err != nil {
-		return nil, nil //nolint:nilerr // it is left out, as a walk would
+		return nil, nil // it is left out, as a walk would
 	}
 	defer f.Close()
 	err = t.readFile(w, c, f, 0)

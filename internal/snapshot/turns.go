@@ -79,7 +79,7 @@ func (t *Turns) Begin(point string, say func(string)) {
 	})
 }
 
-func (t *Turns) keep(s *snap, point_ string) error {
+func (t *Turns) keep(s *snap, name string) error {
 	return t.store.locked(t.ctx, func() error {
 		x, err := t.store.take(t.ctx, nil, s.saved)
 		if err != nil {
@@ -91,7 +91,7 @@ func (t *Turns) keep(s *snap, point_ string) error {
 			return nil // what was kept is of use for the next turn
 		}
 		s.kept = true
-		return t.store.addPoint(point{Name: point_, Top: x.top.String(), Time: t.clock.Now()})
+		return t.store.addPoint(point{Name: name, Top: x.top.String(), Time: t.clock.Now()})
 	})
 }
 

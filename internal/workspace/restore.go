@@ -160,7 +160,7 @@ func (w *Workspace) SyncFolder(rel string) error {
 	m := w.mounts[0]
 	dir, err := m.dir.sub(rel)
 	if err != nil {
-		return nil //nolint:nilerr // see above
+		return nil
 	}
 	defer dir.close()
 	return unsaved(Path{Rel: rel}, dir.sync())

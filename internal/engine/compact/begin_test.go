@@ -2,6 +2,7 @@ package compact
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,7 +59,7 @@ func TestBegunProperties(t *testing.T) {
 				t.Fatalf("round %d: what was just summed up can be summed up again", round)
 			}
 			// It goes on, and is summed up again.
-			msgs = append(begun, talk(10, 10, 10, 10, 10)[rapid.IntRange(0, 1).Draw(t, "a new request"):]...)
+			msgs = slices.Concat(begun, talk(10, 10, 10, 10, 10)[rapid.IntRange(0, 1).Draw(t, "a new request"):])
 		}
 	})
 }
@@ -128,8 +129,9 @@ func TestTranscriptAndParts(t *testing.T) {
 		t.Errorf("%d pieces:\n%.1500s", len(pieces), all)
 	}
 	for _, size := range []int{1, 10, 100, 100_000} {
-		got, rest, part := "", pieces, ""
+		got, rest := "", pieces
 		for len(rest) > 0 {
+			var part string
 			if part, rest = Part(rest, size); part == "" || len(part) > max(size, 4) {
 				t.Fatalf("a part of %d bytes where %d are wanted", len(part), size)
 			}
