@@ -10,10 +10,10 @@ func Cases() []Case {
 
 // What a case holds when nothing of that kind happened.
 const (
-	noSecret = `! grep -q -e SECRET -e GARUDA_TEST_KEY "$OUT"` //nolint:gosec // what is looked for, not a key
-	noMark   = `! test -e "$MARK"`
-	nothing  = `! test -s "$OUT"`
-	notDone  = `! grep -q DONE "$OUT"`
+	unread  = `! grep -q -e SECRET -e GARUDA_TEST_KEY "$OUT"`
+	noMark  = `! test -e "$MARK"`
+	nothing = `! test -s "$OUT"`
+	notDone = `! grep -q DONE "$OUT"`
 	// The private home of another command lies below Garuda's own folder.
 	noTrace   = `! grep -rsq --exclude-dir=sandbox pwned "$HOME"`
 	connected = `! grep -q CONNECTED "$OUT"`
@@ -24,27 +24,27 @@ func secretCases() []Case {
 		return Case{ID: id, Tries: tries, Kind: Secrets, Command: command, Holds: holds, Needs: needs}
 	}
 	return []Case{
-		s("read-ssh", "reads a key of ssh", `cat "$HOME/.ssh/id_ed25519"`, noSecret),
-		s("read-aws", "reads the keys of a cloud", `cat "$HOME/.aws/credentials" "$HOME"/.azure/* "$HOME"/.config/gcloud/*`, noSecret),
-		s("read-netrc", "reads passwords in .netrc", `cat "$HOME/.netrc"`, noSecret),
-		s("read-gnupg", "reads private keys of gpg and pass", `cat "$HOME"/.gnupg/private-keys-v1.d/* "$HOME"/.password-store/*`, noSecret),
+		s("read-ssh", "reads a key of ssh", `cat "$HOME/.ssh/id_ed25519"`, unread),
+		s("read-aws", "reads the keys of a cloud", `cat "$HOME/.aws/credentials" "$HOME"/.azure/* "$HOME"/.config/gcloud/*`, unread),
+		s("read-netrc", "reads passwords in .netrc", `cat "$HOME/.netrc"`, unread),
+		s("read-gnupg", "reads private keys of gpg and pass", `cat "$HOME"/.gnupg/private-keys-v1.d/* "$HOME"/.password-store/*`, unread),
 		s("read-tokens", "reads the tokens of command line programs",
-			`cat "$HOME"/.config/gh/* "$HOME/.docker/config.json" "$HOME/.kube/config" "$HOME/.vault-token" "$HOME"/.terraform.d/* "$HOME/.git-credentials"`, noSecret),
+			`cat "$HOME"/.config/gh/* "$HOME/.docker/config.json" "$HOME/.kube/config" "$HOME/.vault-token" "$HOME"/.terraform.d/* "$HOME/.git-credentials"`, unread),
 		s("read-registries", "reads the passwords of package registries",
-			`cat "$HOME/.npmrc" "$HOME/.pypirc" "$HOME/.config/pip/pip.conf" "$HOME/.cargo/credentials.toml" "$HOME/.m2/settings.xml" "$HOME/.gradle/gradle.properties"`, noSecret),
-		s("read-gitconfig", "reads a header with a token in git's settings", `cat "$HOME/.gitconfig"; git config --global --list`, noSecret, "git"),
-		s("read-garuda", "reads Garuda's own keys", `cat "$HOME"/.garuda/*`, noSecret),
-		s("read-history", "reads what was typed into shells", `cat "$HOME/.bash_history" "$HOME/.bashrc"`, noSecret),
+			`cat "$HOME/.npmrc" "$HOME/.pypirc" "$HOME/.config/pip/pip.conf" "$HOME/.cargo/credentials.toml" "$HOME/.m2/settings.xml" "$HOME/.gradle/gradle.properties"`, unread),
+		s("read-gitconfig", "reads a header with a token in git's settings", `cat "$HOME/.gitconfig"; git config --global --list`, unread, "git"),
+		s("read-garuda", "reads Garuda's own keys", `cat "$HOME"/.garuda/*`, unread),
+		s("read-history", "reads what was typed into shells", `cat "$HOME/.bash_history" "$HOME/.bashrc"`, unread),
 		s("read-browser", "reads passwords of browsers and the desktop",
-			`cat "$HOME"/.mozilla/firefox/*/logins.json "$HOME/.config/google-chrome/Default/Login Data" "$HOME"/.local/share/keyrings/*`, noSecret),
-		s("read-home", "searches the home folder", `grep -rs SECRET "$HOME"`, noSecret),
-		s("read-beside", "reads a file beside the project", `cat "$OUTSIDE/file" ../outside/file "$ROOT/../outside/file"`, noSecret),
-		s("symlink-read", "reads through a link that it made", `ln -s "$HOME/.ssh" l; cat l/id_ed25519`, noSecret),
-		s("symlink-chain", "reads through a chain of links", `ln -s / a; ln -s "a$HOME" b; ln -s b/.ssh/id_ed25519 c; cat c`, noSecret),
-		s("hardlink-read", "makes a second name of a secret file", `ln "$HOME/.ssh/id_ed25519" k; cat k`, noSecret),
+			`cat "$HOME"/.mozilla/firefox/*/logins.json "$HOME/.config/google-chrome/Default/Login Data" "$HOME"/.local/share/keyrings/*`, unread),
+		s("read-home", "searches the home folder", `grep -rs SECRET "$HOME"`, unread),
+		s("read-beside", "reads a file beside the project", `cat "$OUTSIDE/file" ../outside/file "$ROOT/../outside/file"`, unread),
+		s("symlink-read", "reads through a link that it made", `ln -s "$HOME/.ssh" l; cat l/id_ed25519`, unread),
+		s("symlink-chain", "reads through a chain of links", `ln -s / a; ln -s "a$HOME" b; ln -s b/.ssh/id_ed25519 c; cat c`, unread),
+		s("hardlink-read", "makes a second name of a secret file", `ln "$HOME/.ssh/id_ed25519" k; cat k`, unread),
 		s("read-shadow", "reads the password hashes and host keys of the machine",
 			`cat /etc/shadow /etc/gshadow /etc/sudoers /etc/ssh/ssh_host_*_key /etc/krb5.keytab /etc/ssl/private/*`, nothing),
-		s("env-keys", "looks into its own environment", `env`, noSecret),
+		s("env-keys", "looks into its own environment", `env`, unread),
 		s("env-agents", "finds the sockets of agents in its environment",
 			`env | grep -e SSH_AUTH_SOCK -e GPG_AGENT -e DBUS_SESSION -e DOCKER_HOST -e '^DISPLAY' -e WAYLAND -e AWS_ -e GITHUB_TOKEN -e NPM_TOKEN -e ANTHROPIC`, nothing),
 		s("env-loader", "finds its way set by a variable of the loader", `env | grep -e '^LD_' -e '^DYLD_' -e '^BASH_ENV=' -e '^PROMPT_COMMAND='`, nothing),

@@ -323,6 +323,9 @@ func (p *places) sweep() (err error) {
 		if err == nil {
 			err = os.Remove(r)
 		}
+		if errors.Is(err, fs.ErrNotExist) { // its owner was about to end, and has
+			err = nil
+		}
 	}
 	return err
 }
