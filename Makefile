@@ -27,6 +27,9 @@ IGNORE_ROUNDS ?= 400
 WALK_ENTRIES ?= 200000
 WALK_LEVELS ?= 10000
 ORACLE_CHECKS ?= 2000
+# Empty leaves the contract of executors to the quick tier, which tries it in short.
+CONTRACT ?= whole
+comma := ,
 SEQUENCES ?= 10000
 # Where the test counts of this run are added up; empty keeps none.
 COUNTS ?=
@@ -103,9 +106,9 @@ fuzz: ## run every fuzz target FUZZ_RUNS times
 
 .PHONY: deep-tests
 deep-tests: ## run the tests that take a sample size at those sizes
-	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_TRACED_SCRIPTS=$(TRACED_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) GARUDA_CONTRACT=whole \
+	GARUDA_DIFF_SCRIPTS=$(DIFF_SCRIPTS) GARUDA_TRACED_SCRIPTS=$(TRACED_SCRIPTS) GARUDA_KILLS=$(KILLS) GARUDA_SWAPS=$(SWAPS) GARUDA_CONTRACT=$(CONTRACT) \
 	  GARUDA_WORK=1 GARUDA_SEQUENCES=$(SEQUENCES) GARUDA_IGNORE_ROUNDS=$(IGNORE_ROUNDS) GARUDA_WALK_ENTRIES=$(WALK_ENTRIES) GARUDA_WALK_LEVELS=$(WALK_LEVELS) \
-	  $(TESTRUN) -mentions GARUDA_WORK,GARUDA_SEQUENCES,GARUDA_DIFF_SCRIPTS,GARUDA_TRACED_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS,GARUDA_CONTRACT,GARUDA_IGNORE_ROUNDS,GARUDA_WALK_ENTRIES,GARUDA_WALK_LEVELS -count=1 -timeout 60m
+	  $(TESTRUN) -sized $(if $(CONTRACT),executortest$(comma))GARUDA_WORK,GARUDA_SEQUENCES,GARUDA_DIFF_SCRIPTS,GARUDA_TRACED_SCRIPTS,GARUDA_KILLS,GARUDA_SWAPS,GARUDA_IGNORE_ROUNDS,GARUDA_WALK_ENTRIES,GARUDA_WALK_LEVELS -count=1 -timeout 60m
 
 # Nothing of the SDKs needs to be fast, and optimising their 300,000 lines takes minutes.
 SDKS := github.com/anthropics/anthropic-sdk-go github.com/openai/openai-go/v3 google.golang.org/genai

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -23,19 +22,6 @@ func fuzzTargets(root string) ([]fuzzTarget, error) {
 		}
 	})
 	return found, err
-}
-
-// dirsMentioning lists the folders with a test file that names one of words.
-func dirsMentioning(root string, words []string) ([]string, error) {
-	var dirs []string
-	err := eachTestFile(root, func(dir string, text []byte) {
-		for _, w := range words {
-			if strings.Contains(string(text), w) && !slices.Contains(dirs, dir) {
-				dirs = append(dirs, dir)
-			}
-		}
-	})
-	return dirs, err
 }
 
 // eachTestFile calls f with the folder (as go test takes it) and text of every

@@ -3,7 +3,7 @@
 //
 //	testrun [-counts FILE] [go test's arguments]
 //	testrun [-counts FILE] -fuzz 20000x                    each fuzz target of the module in turn
-//	testrun [-counts FILE] -mentions A,B [arguments]       the packages whose tests read variable A or B
+//	testrun [-counts FILE] -sized A,B [arguments]          the tests of which variable A or B says the size
 //	testrun -sum FILE                                      the sum of what -counts wrote
 //
 // It ends with go test's own exit code. It never runs a test again to make it pass.
@@ -23,7 +23,7 @@ import (
 func main() {
 	counts := flag.String("counts", "", "append this run's counts to `FILE`")
 	fuzz := flag.String("fuzz", "", "run every fuzz target this `many` times, as in 20000x")
-	mentions := flag.String("mentions", "", "only packages whose tests name one of these `words`")
+	sized := flag.String("sized", "", "only tests that one of these `names` concerns, variables or packages")
 	sum := flag.String("sum", "", "print the sum of the counts in `FILE`")
 	// go test's own flags follow ours and are unknown here, so ours end at the
 	// first argument that is none of them.
@@ -31,7 +31,7 @@ func main() {
 	if err := flag.CommandLine.Parse(own); err != nil {
 		os.Exit(2)
 	}
-	code, err := run(*counts, *fuzz, *mentions, *sum, rest)
+	code, err := run(*counts, *fuzz, *sized, *sum, rest)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 		os.Exit(1)
@@ -44,7 +44,7 @@ func main() {
 func splitArguments(args []string) (own, rest []string) {
 	for len(args) >= 2 {
 		switch strings.TrimLeft(args[0], "-") {
-		case "counts", "fuzz", "mentions", "sum":
+		case "counts", "fuzz", "sized", "sum":
 			own, args = append(own, args[0], args[1]), args[2:]
 			continue
 		}
@@ -53,12 +53,12 @@ func splitArguments(args []string) (own, rest []string) {
 	return own, args
 }
 
-func run(countsFile, fuzz, mentions, sumFile string, args []string) (int, error) {
+func run(countsFile, fuzz, sized, sumFile string, args []string) (int, error) {
 	if sumFile != "" {
 		return 0, printSum(sumFile)
 	}
 	total := &tally{}
-	code, err := runAll(fuzz, mentions, args, total)
+	code, err := runAll(fuzz, sized, args, total)
 	if err != nil {
 		return 0, err
 	}
@@ -70,15 +70,16 @@ func run(countsFile, fuzz, mentions, sumFile string, args []string) (int, error)
 	return code, nil
 }
 
-func runAll(fuzz, mentions string, args []string, t *tally) (int, error) {
+func runAll(fuzz, sized string, args []string, t *tally) (int, error) {
 	if fuzz != "" {
 		return fuzzAll(".", fuzz, t)
 	}
-	if mentions != "" {
-		dirs, err := dirsMentioning(".", strings.Split(mentions, ","))
+	if sized != "" {
+		dirs, tests, err := sizedTests(".", strings.Split(sized, ","))
 		if err != nil || len(dirs) == 0 {
 			return 0, err
 		}
+		args = append(args, "-run=^("+strings.Join(tests, "|")+")$")
 		args = append(args, dirs...)
 	}
 	return count(exec.Command("go", append([]string{"test", "-json"}, args...)...), t)

@@ -64,7 +64,8 @@ func TestFinds(t *testing.T) {
 	for name, text := range map[string]string{
 		"a/a_test.go":          "package a\n\nfunc FuzzA(f *testing.F) {}\n\nfunc FuzzB(f *testing.F) {}\n",
 		"a/a.go":               "package a\n\nfunc FuzzNot() {}\n",
-		"b/b_test.go":          `package b; var n = os.Getenv("GARUDA_X")`,
+		"b/b_test.go":          "package b\n\nconst (\n\tother = 1\n\tname = \"GARUDA_X\"\n)\n\nfunc TestOther(t *testing.T) { _ = other }\n\n// GARUDA_X\nfunc TestNot(t *testing.T) {}\n",
+		"b/c_test.go":          "package b\n\nfunc size() int { return os.Getenv(name) }\n\nfunc TestSized(t *testing.T) { size() }\n\nfunc TestSuite(t *testing.T) { suite.Run(t) }\n",
 		"a/testdata/c_test.go": "func FuzzC(",
 		"m/go.mod":             "module m",
 		"m/d_test.go":          "func FuzzD(",
@@ -85,11 +86,16 @@ func TestFinds(t *testing.T) {
 	if diff := cmp.Diff([]fuzzTarget{{"./a", "FuzzA"}, {"./a", "FuzzB"}}, targets, cmp.AllowUnexported(fuzzTarget{})); diff != "" {
 		t.Error(diff)
 	}
-	dirs, err := dirsMentioning(".", []string{"GARUDA_X", "GARUDA_Y"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"./b"}, dirs); diff != "" {
-		t.Error(diff)
+	for about, want := range map[string][]string{"GARUDA_X": {"TestSized"}, "suite": {"TestSuite"}} {
+		dirs, tests, err := sizedTests(".", []string{about, "GARUDA_Y"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{"./b"}, dirs); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(want, tests); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
