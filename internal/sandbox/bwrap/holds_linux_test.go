@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/executortest"
@@ -25,12 +24,6 @@ func TestNamespaces(t *testing.T) {
 	executortest.Namespaces{New: func(t testing.TB, view sandbox.Viewer, network sandbox.Network, records string) sandbox.Executor {
 		return executor(t, wrapped.Options{View: view, Network: network, Records: records})
 	}}.Run(t)
-}
-
-func sh(root, text string) *sandbox.Command {
-	return &sandbox.Command{
-		Argv: []string{"bash", "-c", text}, Dir: root, Limit: 30_000, Timeout: time.Minute, Env: []string{"PATH=/usr/bin:/bin", "LC_ALL=C"},
-	}
 }
 
 // locking shows a folder with something locked and something hidden in it.
@@ -98,7 +91,7 @@ func TestASwapIsNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := project(t)
-			opt := wrapped.Options{Supervisor: supervisor(t), View: locking(root), Records: t.TempDir()}
+			opt := wrapped.Options{Supervisor: executortest.Supervisor(t), View: locking(root), Records: t.TempDir()}
 			if _, err := check(Program); err != nil {
 				t.Skip(err)
 			}
@@ -108,7 +101,7 @@ func TestASwapIsNoticed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := e.Run(t.Context(), sh(root, ": > ran"))
+			res, err := e.Run(t.Context(), executortest.Shell(root, ": > ran"))
 			if err == nil {
 				t.Errorf("it ran: %+v", res)
 			}
@@ -127,7 +120,7 @@ func TestALinkThatIsToBeHiddenEndsIt(t *testing.T) {
 	if err := errors.Join(os.Remove(filepath.Join(root, "secret")), os.Symlink("other", filepath.Join(root, "secret"))); err != nil {
 		t.Fatal(err)
 	}
-	_, err := executor(t, wrapped.Options{View: locking(root)}).Run(t.Context(), sh(root, ": > ran"))
+	_, err := executor(t, wrapped.Options{View: locking(root)}).Run(t.Context(), executortest.Shell(root, ": > ran"))
 	if _, ran := os.Lstat(filepath.Join(root, "ran")); err == nil || !strings.Contains(err.Error(), "hides no symbolic link") || ran == nil {
 		t.Errorf("%v, %v", err, ran)
 	}
@@ -140,7 +133,7 @@ func TestKillOfGarudaEndsEverything(t *testing.T) {
 	const sleeper = "sleep 31536002"
 	if root := os.Getenv(childVariable); root != "" {
 		e := executor(t, wrapped.Options{View: locking(root), Records: filepath.Join(root, "records")})
-		_, err := e.Run(t.Context(), sh(root, "setsid "+sleeper+" & "+sleeper+" & echo > begun; wait"))
+		_, err := e.Run(t.Context(), executortest.Shell(root, "setsid "+sleeper+" & "+sleeper+" & echo > begun; wait"))
 		t.Fatalf("it ended: %v", err)
 	}
 	executor(t, wrapped.Options{}) // or it is skipped
@@ -150,37 +143,13 @@ func TestKillOfGarudaEndsEverything(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "the command", func() bool { _, err := os.Lstat(filepath.Join(root, "begun")); return err == nil })
-	waitFor(t, "all of it", func() bool { return count(t, sleeper) == 2 })
+	executortest.WaitFor(t, "the command", func() bool { _, err := os.Lstat(filepath.Join(root, "begun")); return err == nil })
+	executortest.WaitFor(t, "all of it", func() bool { return executortest.Running(t, sleeper) == 2 })
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	waitFor(t, "its end", func() bool { return count(t, sleeper) == 0 })
-}
-
-func count(t *testing.T, commandLine string) int {
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, f := range files {
-		line, err := os.ReadFile(f)
-		if err == nil && strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " ") == commandLine {
-			n++
-		}
-	}
-	return n
-}
-
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	executortest.WaitFor(t, "its end", func() bool { return executortest.Running(t, sleeper) == 0 })
 }
 
 // Only a program that root alone can change is run, at its own path.
@@ -196,7 +165,7 @@ func TestWhichProgramIsRun(t *testing.T) {
 	for program, want := range map[string]error{
 		filepath.Join(dir, "none"): ErrMissing, mine: ErrNotTrusted, "/dev/null": ErrNotTrusted, "/usr/bin": ErrNotTrusted,
 	} {
-		if _, err := newWith(program, wrapped.Options{Supervisor: supervisor(t)}); !errors.Is(err, want) {
+		if _, err := newWith(program, wrapped.Options{Supervisor: executortest.Supervisor(t)}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", program, err)
 		}
 	}

@@ -46,14 +46,14 @@ func TestASetuidBwrap(t *testing.T) {
 	}
 	root := project(t)
 	e, err := newWith(program, wrapped.Options{
-		Supervisor: supervisor(t), Records: t.TempDir(), Path: os.Getenv("PATH"), View: locking(root),
+		Supervisor: executortest.Supervisor(t), Records: t.TempDir(), Path: os.Getenv("PATH"), View: locking(root),
 		Report: func(err error) { t.Errorf("reported: %v", err) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer end(t, e)
-	res, err := e.Run(t.Context(), sh(root, `grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status | cut -f2 | sort -u | tr '\n' ' '
+	res, err := e.Run(t.Context(), executortest.Shell(root, `grep -E '^(Cap(Inh|Prm|Eff|Bnd|Amb)|NoNewPrivs|Seccomp):' /proc/self/status | cut -f2 | sort -u | tr '\n' ' '
 		(: > secret; : > dir/config; mv dir x; : > /usr/x; : > /x; unshare -U true; su -c true; exec 3<>/dev/tcp/127.0.0.1/22) 2>/dev/null && echo held
 		cat secret; cat dir/config; : > new && echo made; kill -9 1; ls /home /root /sys 2>/dev/null; readlink /proc/1/exe || echo hidden`))
 	if err != nil {

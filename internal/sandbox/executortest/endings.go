@@ -125,7 +125,7 @@ var endings = []promise{
 		if err := other.Shutdown(s.Context()); err != nil {
 			s.Error(err)
 		}
-		if n := running(s, sleeper); n != 1 {
+		if n := Running(s, sleeper); n != 1 {
 			s.Errorf("%d of the other executor's processes are left, want 1", n)
 		}
 		cancel()

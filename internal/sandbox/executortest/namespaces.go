@@ -60,8 +60,8 @@ func SystemView(root string) *sandbox.View {
 	return v
 }
 
-// decoyProject is a folder with something to lock.
-func decoyProject(t testing.TB) string {
+// Project is a folder with something to lock.
+func Project(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -80,8 +80,8 @@ func decoyProject(t testing.TB) string {
 	return root
 }
 
-// with is SystemView with entries below the root.
-func with(root string, entries ...sandbox.Entry) func(context.Context, *sandbox.Command) (*sandbox.View, error) {
+// With is SystemView with entries below the root.
+func With(root string, entries ...sandbox.Entry) func(context.Context, *sandbox.Command) (*sandbox.View, error) {
 	return func(context.Context, *sandbox.Command) (*sandbox.View, error) {
 		v := SystemView(root)
 		for _, e := range entries {
@@ -93,15 +93,9 @@ func with(root string, entries ...sandbox.Entry) func(context.Context, *sandbox.
 	}
 }
 
-func sh(root, text string) *sandbox.Command {
-	return &sandbox.Command{
-		Argv: []string{"bash", "-c", text}, Dir: root, Limit: 30_000, Timeout: time.Minute, Env: []string{"PATH=/usr/bin:/bin", "LC_ALL=C"},
-	}
-}
-
 func lockedPlacesHold(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
-	e := n.New(t, with(root,
+	root := Project(t)
+	e := n.New(t, With(root,
 		sandbox.Entry{Path: "a/b/config", Access: sandbox.Locked}, sandbox.Entry{Path: "a/b/hooks", Access: sandbox.Locked},
 		sandbox.Entry{Path: "a/secret", Access: sandbox.Masked},
 	), nil, "")
@@ -113,7 +107,7 @@ func lockedPlacesHold(t *testing.T, n Namespaces) {
 		{`mv a/b x || echo no`, "no\n"}, {`mv a x || echo no`, "no\n"}, {`rm -rf a/b || echo no`, "no\n"}, {`chmod 777 a/b/config || echo no`, "no\n"},
 		{`mv open y && mv y open && echo x > a/b/new && rm a/b/new && echo yes`, "yes\n"},
 	} {
-		res, err := e.Run(t.Context(), sh(root, c.text+" 2>/dev/null"))
+		res, err := e.Run(t.Context(), Shell(root, c.text+" 2>/dev/null"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +121,7 @@ func lockedPlacesHold(t *testing.T, n Namespaces) {
 }
 
 func aLockThatCrossesALinkIsRefused(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
+	root := Project(t)
 	if err := os.Symlink("a", filepath.Join(root, "l")); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +129,7 @@ func aLockThatCrossesALinkIsRefused(t *testing.T, n Namespaces) {
 		{Path: "l/b/config", Access: sandbox.Locked}, {Path: "l", Access: sandbox.Locked},
 		{Path: "l/new", Access: sandbox.Locked, Missing: true},
 	} {
-		_, err := n.New(t, with(root, entry), nil, "").Run(t.Context(), sh(root, ": > ran"))
+		_, err := n.New(t, With(root, entry), nil, "").Run(t.Context(), Shell(root, ": > ran"))
 		if err == nil || !strings.Contains(err.Error(), "symbolic link") || !strings.Contains(err.Error(), root+"/l") {
 			t.Errorf("%s: %v", entry.Path, err)
 		}
@@ -148,15 +142,15 @@ func aLockThatCrossesALinkIsRefused(t *testing.T, n Namespaces) {
 }
 
 func placeholdersComeAndGo(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
+	root := Project(t)
 	records := t.TempDir()
-	missing := with(root,
+	missing := With(root,
 		sandbox.Entry{Path: ".agent", Access: sandbox.Locked, Missing: true, Folder: true},
 		sandbox.Entry{Path: "a/file", Access: sandbox.Locked, Missing: true},
 		sandbox.Entry{Path: "deep/er/x", Access: sandbox.Locked, Missing: true}, sandbox.Entry{Path: "deep/er/y", Access: sandbox.Locked, Missing: true},
 	)
 	e := n.New(t, missing, nil, records)
-	res, err := e.Run(t.Context(), sh(root, `for p in .agent/x a/file deep/er/x deep/z; do (mkdir -p $(dirname $p) && echo x > $p) 2>/dev/null && echo $p; done; mv a b && echo moved`))
+	res, err := e.Run(t.Context(), Shell(root, `for p in .agent/x a/file deep/er/x deep/z; do (mkdir -p $(dirname $p) && echo x > $p) 2>/dev/null && echo $p; done; mv a b && echo moved`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,14 +169,14 @@ func placeholdersComeAndGo(t *testing.T, n Namespaces) {
 
 	// While one executor needs them, the end of another does not take them away.
 	other := n.New(t, missing, nil, records)
-	p, err := e.Start(t.Context(), sh(root, "echo begun; read x; echo x > .agent/x"))
+	p, err := e.Start(t.Context(), Shell(root, "echo begun; read x; echo x > .agent/x"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Stdout().Read(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Run(t.Context(), sh(root, "true")); err != nil {
+	if _, err := other.Run(t.Context(), Shell(root, "true")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(filepath.Join(root, ".agent")); err != nil {
@@ -245,10 +239,10 @@ func (p *passage) Close() []string {
 }
 
 func thePassageIsTheOnlyWayOut(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
+	root := Project(t)
 	network := &passage{t: t, ended: make(chan struct{})}
-	e := n.New(t, with(root), network, "")
-	res, err := e.Run(t.Context(), sh(root, `cat < /dev/tcp/127.0.0.1/3128; echo $HTTP_PROXY; ls /sys/class/net 2>/dev/null; cut -d: -f1 -s /proc/net/dev | tr -d ' '`))
+	e := n.New(t, With(root), network, "")
+	res, err := e.Run(t.Context(), Shell(root, `cat < /dev/tcp/127.0.0.1/3128; echo $HTTP_PROXY; ls /sys/class/net 2>/dev/null; cut -d: -f1 -s /proc/net/dev | tr -d ' '`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,9 +255,9 @@ func thePassageIsTheOnlyWayOut(t *testing.T, n Namespaces) {
 }
 
 func whatACommandIs(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
+	root := Project(t)
 	e := n.New(t, func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
-		v, err := with(root)(ctx, cmd)
+		v, err := With(root)(ctx, cmd)
 		v.Limits = sandbox.Limits{Processes: 400, FileBytes: 1 << 20, MemoryBytes: 1 << 30}
 		return v, err
 	}, nil, "")
@@ -278,7 +272,7 @@ func whatACommandIs(t *testing.T, n Namespaces) {
 		{`echo x > /proc/sys/kernel/printk || echo no; echo x > /proc/sys/vm/drop_caches || echo no`, "no\nno\n"},
 		{`: > /x || echo no; : > /etc/x || echo no; : > /dev/x || echo no`, "no\nno\nno\n"},
 	} {
-		res, err := e.Run(t.Context(), sh(root, "exec 2>/dev/null; "+c.text))
+		res, err := e.Run(t.Context(), Shell(root, "exec 2>/dev/null; "+c.text))
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
@@ -291,15 +285,15 @@ func whatACommandIs(t *testing.T, n Namespaces) {
 // Bombs end, what else runs goes on, and the result names the limit as far as the
 // kernel tells.
 func boundsHold(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
+	root := Project(t)
 	e := n.New(t, func(ctx context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
-		v, err := with(root)(ctx, cmd)
+		v, err := With(root)(ctx, cmd)
 		v.Limits = sandbox.Limits{Processes: 400, FileBytes: 1 << 20, MemoryBytes: 1 << 30}
 		return v, err
 	}, nil, "")
 	run := func(text string) *sandbox.Result {
 		t.Helper()
-		cmd := sh(root, text)
+		cmd := Shell(root, text)
 		cmd.Timeout = 30 * time.Second
 		res, err := e.Run(t.Context(), cmd)
 		if err != nil {
@@ -326,8 +320,8 @@ func boundsHold(t *testing.T, n Namespaces) {
 
 // Only a command that asks for terminals has any, and they are nobody else's.
 func terminalsOfItsOwn(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
-	e := n.New(t, with(root), nil, "")
+	root := Project(t)
+	e := n.New(t, With(root), nil, "")
 	const (
 		open = `exec 3<>/dev/ptmx && echo opened; ls /dev/pts`
 		// Each prints what is said on a terminal that it made.
@@ -339,7 +333,7 @@ func terminalsOfItsOwn(t *testing.T, n Namespaces) {
 		if _, err := os.Stat("/usr/bin/" + program); err != nil && program != "exec" {
 			continue // this machine has it not
 		}
-		cmd := sh(root, text)
+		cmd := Shell(root, text)
 		cmd.Terminals = true
 		res, err := e.Run(t.Context(), cmd)
 		if err != nil || string(res.Stdout.Head) != want {
@@ -353,15 +347,15 @@ func terminalsOfItsOwn(t *testing.T, n Namespaces) {
 }
 
 func outsideIsNoBusinessOfTheSandbox(t *testing.T, n Namespaces) {
-	root := decoyProject(t)
-	cmd := sh(root, ": > ran")
+	root := Project(t)
+	cmd := Shell(root, ": > ran")
 	cmd.Outside = true
-	if _, err := n.New(t, with(root), nil, "").Run(t.Context(), cmd); err == nil {
+	if _, err := n.New(t, With(root), nil, "").Run(t.Context(), cmd); err == nil {
 		t.Error("it ran")
 	}
-	cmd = sh(root, "true")
+	cmd = Shell(root, "true")
 	cmd.Argv = []string{"no-such-program"}
-	if _, err := n.New(t, with(root), nil, "").Run(t.Context(), cmd); !errors.Is(err, proc.ErrNotFound) {
+	if _, err := n.New(t, With(root), nil, "").Run(t.Context(), cmd); !errors.Is(err, proc.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -130,13 +130,13 @@ func (s *suite) sleeper() string {
 // gone fails the test when a process with that command line is still there.
 func (s *suite) gone(commandLine string) {
 	s.Helper()
-	if n := running(s, commandLine); n > 0 {
+	if n := Running(s, commandLine); n > 0 {
 		s.Errorf("%d of %q outlived the call", n, commandLine)
 	}
 }
 
-// running counts the processes with that command line.
-func running(t testing.TB, commandLine string) int {
+// Running counts the processes with that command line.
+func Running(t testing.TB, commandLine string) int {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		out, err := exec.CommandContext(t.Context(), "ps", "-axo", "args").Output()

@@ -3,7 +3,6 @@
 package host_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"garuda/internal/proc"
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/host"
@@ -25,27 +23,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-func supervisor(t testing.TB) *proc.Supervisor {
-	t.Helper()
-	sup, err := proc.New(proc.Options{
-		RunningDir: filepath.Join(t.TempDir(), "running"),
-		Report:     func(err error) { t.Errorf("reported: %v", err) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sup.Close(context.Background()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return sup
-}
-
 func TestContract(t *testing.T) {
 	executortest.Run(t, executortest.Config{
 		Setup: func(t testing.TB) func() sandbox.Executor {
-			sup := supervisor(t)
+			sup := executortest.Supervisor(t)
 			return func() sandbox.Executor {
 				return host.New(host.Options{Supervisor: sup, Path: os.Getenv("PATH")})
 			}
@@ -55,7 +36,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestIsNoSandbox(t *testing.T) {
-	e := host.New(host.Options{Supervisor: supervisor(t)})
+	e := host.New(host.Options{Supervisor: executortest.Supervisor(t)})
 	if e.Name() != "host" || e.Isolation() != sandbox.IsolationNone {
 		t.Errorf("got %s %s", e.Name(), e.Isolation())
 	}
@@ -64,7 +45,7 @@ func TestIsNoSandbox(t *testing.T) {
 func TestBashNeverComesFromTheProject(t *testing.T) {
 	if _, err := os.Stat("/bin/bash"); err == nil {
 		// The usual place wins; what follows is only reached without it.
-		e := host.New(host.Options{Supervisor: supervisor(t), Path: "/nowhere"})
+		e := host.New(host.Options{Supervisor: executortest.Supervisor(t), Path: "/nowhere"})
 		if got, err := e.Bash(); err != nil || got != "/bin/bash" {
 			t.Errorf("got %q, %v", got, err)
 		}
@@ -78,7 +59,7 @@ func TestBashNeverComesFromTheProject(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "bash"), []byte("#!/bin/sh\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e := host.New(host.Options{Supervisor: supervisor(t), Path: bin, Root: root})
+	e := host.New(host.Options{Supervisor: executortest.Supervisor(t), Path: bin, Root: root})
 	_, err := e.Run(t.Context(), &sandbox.Command{Argv: []string{"bash", "-c", "true"}, Dir: root})
 	if !errors.Is(err, host.ErrNoBash) || !strings.Contains(err.Error(), "install") {
 		t.Errorf("got %v", err)

@@ -3,12 +3,10 @@ package landlock_test
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
-	"garuda/internal/proc"
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/landlock"
@@ -20,23 +18,6 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	os.Exit(m.Run())
-}
-
-func supervisor(t testing.TB) *proc.Supervisor {
-	t.Helper()
-	sup, err := proc.New(proc.Options{
-		RunningDir: filepath.Join(t.TempDir(), "running"),
-		Report:     func(err error) { t.Errorf("reported: %v", err) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sup.Close(context.Background()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return sup
 }
 
 func executor(t testing.TB, opt wrapped.Options) sandbox.Executor {
@@ -71,7 +52,7 @@ func TestContract(t *testing.T) {
 	}
 	executortest.Run(t, executortest.Config{
 		Setup: func(t testing.TB) func() sandbox.Executor {
-			sup := supervisor(t)
+			sup := executortest.Supervisor(t)
 			return func() sandbox.Executor {
 				return executor(t, wrapped.Options{
 					Supervisor: sup,

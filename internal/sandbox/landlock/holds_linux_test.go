@@ -39,7 +39,7 @@ func decoys(t *testing.T) *place {
 			t.Fatal(err)
 		}
 	}
-	p.exec = executor(t, wrapped.Options{Supervisor: supervisor(t), View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
+	p.exec = executor(t, wrapped.Options{Supervisor: executortest.Supervisor(t), View: func(context.Context, *sandbox.Command) (*sandbox.View, error) {
 		v := view(p.root)
 		v.Entries = append(v.Entries,
 			sandbox.Entry{Path: p.root + "/.env", Access: sandbox.Masked},
@@ -226,7 +226,7 @@ func TestTheWayOutIsTheOnlyOne(t *testing.T) {
 	_, other, _ := net.SplitHostPort(l.Addr().String())
 	n := &network{served: make(chan string, 1)}
 	e := executor(t, wrapped.Options{
-		Supervisor: supervisor(t), Network: n,
+		Supervisor: executortest.Supervisor(t), Network: n,
 		View: func(_ context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return view(cmd.Dir), nil },
 	})
 	res, err := e.Run(t.Context(), &sandbox.Command{

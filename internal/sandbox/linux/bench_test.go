@@ -10,6 +10,7 @@ import (
 
 	"garuda/internal/proc"
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/host"
 	"garuda/internal/sandbox/linux"
 )
@@ -38,7 +39,7 @@ func BenchmarkBareTrue(b *testing.B) {
 }
 
 func run(b *testing.B, make func(*proc.Supervisor) (sandbox.Executor, error)) {
-	sup := supervisor(b)
+	sup := executortest.Supervisor(b)
 	e, err := make(sup)
 	if err != nil {
 		b.Fatal(err)

@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"garuda/internal/proc"
 	"garuda/internal/sandbox"
 	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/linux"
@@ -23,31 +22,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func supervisor(t testing.TB) *proc.Supervisor {
-	t.Helper()
-	sup, err := proc.New(proc.Options{
-		RunningDir: filepath.Join(t.TempDir(), "running"),
-		Report:     func(err error) { t.Errorf("reported: %v", err) },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := sup.Close(context.Background()); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	})
-	return sup
-}
-
 func TestContract(t *testing.T) {
 	executortest.Run(t, executortest.Config{
 		Setup: func(t testing.TB) func() sandbox.Executor {
-			sup := supervisor(t)
+			sup := executortest.Supervisor(t)
 			return func() sandbox.Executor {
 				e, err := linux.New(linux.Options{
 					Supervisor: sup, Path: os.Getenv("PATH"), Records: filepath.Join(t.TempDir(), "records"),
-					View: func(_ context.Context, cmd *sandbox.Command) (*sandbox.View, error) { return view(cmd.Dir), nil },
+					View: func(_ context.Context, cmd *sandbox.Command) (*sandbox.View, error) {
+						return executortest.SystemView(cmd.Dir), nil
+					},
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -62,7 +46,7 @@ func TestContract(t *testing.T) {
 // executor makes one that ends with the test.
 func executor(t testing.TB, opt linux.Options) *linux.Executor {
 	t.Helper()
-	opt.Supervisor, opt.Path = supervisor(t), os.Getenv("PATH")
+	opt.Supervisor, opt.Path = executortest.Supervisor(t), os.Getenv("PATH")
 	opt.Report = func(err error) { t.Errorf("reported: %v", err) }
 	if opt.Records == "" {
 		opt.Records = filepath.Join(t.TempDir(), "records")
@@ -80,21 +64,7 @@ func executor(t testing.TB, opt linux.Options) *linux.Executor {
 }
 
 func TestProbe(t *testing.T) {
-	if err := linux.Probe(t.Context(), supervisor(t)); err != nil {
+	if err := linux.Probe(t.Context(), executortest.Supervisor(t)); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// view shows the system and one folder that can be written.
-func view(root string) *sandbox.View {
-	v := &sandbox.View{Root: root}
-	for _, dir := range []string{"/bin", "/etc/alternatives", "/lib", "/lib64", "/sbin", "/usr"} {
-		if target, err := os.Readlink(dir); err == nil {
-			v.Links = append(v.Links, sandbox.Link{Path: dir, Target: target})
-		} else if _, err := os.Lstat(dir); err == nil {
-			v.Entries = append(v.Entries, sandbox.Entry{Path: dir})
-		}
-	}
-	v.Entries = append(v.Entries, sandbox.Entry{Path: root, Access: sandbox.Writable})
-	return v
 }

@@ -10,14 +10,15 @@ import (
 	"testing"
 
 	"garuda/internal/sandbox"
+	"garuda/internal/sandbox/executortest"
 	"garuda/internal/sandbox/linux"
 )
 
 // What a command left beside a placeholder's place has no part in how the next one
 // is made: neither a pipe that nobody reads nor a link to a file of the user's.
 func TestAPlaceholderWithATextIsMadeUnderNoOtherName(t *testing.T) {
-	root := project(t)
-	e := executor(t, linux.Options{Records: t.TempDir(), View: with(root,
+	root := executortest.Project(t)
+	e := executor(t, linux.Options{Records: t.TempDir(), View: executortest.With(root,
 		sandbox.Entry{Path: "a/commondir", Access: sandbox.Locked, Missing: true, Text: ".\n"},
 	)})
 	trap := filepath.Join(root, "a/commondir.garuda-placeholder")
@@ -28,7 +29,7 @@ func TestAPlaceholderWithATextIsMadeUnderNoOtherName(t *testing.T) {
 		if err := lay(); err != nil {
 			t.Fatal(err)
 		}
-		res, err := e.Run(t.Context(), sh(root, `cat a/commondir; { echo .. > a/commondir; } 2>/dev/null || echo no; ls a`))
+		res, err := e.Run(t.Context(), executortest.Shell(root, `cat a/commondir; { echo .. > a/commondir; } 2>/dev/null || echo no; ls a`))
 		if err != nil {
 			t.Fatal(err)
 		}

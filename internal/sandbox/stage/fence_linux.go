@@ -112,17 +112,8 @@ func (f *fence) steps() []step {
 
 func runFence() int {
 	f := &fence{}
-	for _, step := range f.steps() {
-		failure := step.do()
-		if failure == nil && sabotage != nil {
-			failure = sabotage(step.name, f.policy)
-		}
-		if failure != nil {
-			tell(step.name, failure)
-			return 126
-		}
-	}
-	return 126 // not reached: the last step becomes the command
+	f.through(f.steps()) // the last one becomes the command
+	return failed
 }
 
 func (f *fence) receive() *failure {

@@ -92,11 +92,11 @@ func (s *stage) attend() int {
 	// The command's output ends when those end who write it.
 	for fd := range 3 {
 		if err := syscall.Close(fd); err != nil {
-			return 126
+			return failed
 		}
 	}
 	if reply(Running, nil) != nil {
-		return 126 // Garuda has gone
+		return failed // Garuda has gone
 	}
 	runtime.GOMAXPROCS(2) // it was started with 1, see Environment
 	go obey()
@@ -109,7 +109,7 @@ func (s *stage) attend() int {
 			return 0 // nobody is left
 		case pid == s.pid:
 			if reply(Exited, little(uint32(status))) != nil {
-				return 126 // Garuda has gone
+				return failed // Garuda has gone
 			}
 		}
 	}
@@ -121,7 +121,7 @@ func obey() {
 	for {
 		b, err := readFull(1)
 		if err != nil {
-			syscall.Exit(126)
+			syscall.Exit(failed)
 		}
 		_ = syscall.Kill(-1, syscall.Signal(b[0])) // nobody there is what it is for
 	}

@@ -118,15 +118,8 @@ func (s *inner) steps() []step {
 // runInner is the whole life of such a process; it returns the exit code.
 func runInner() int {
 	s := &inner{}
-	for _, step := range s.steps() {
-		f := step.do()
-		if f == nil && sabotage != nil {
-			f = sabotage(step.name, s.policy)
-		}
-		if f != nil {
-			tell(step.name, f)
-			return 126
-		}
+	if !s.through(s.steps()) {
+		return failed
 	}
 	return s.attend()
 }

@@ -92,19 +92,30 @@ type step struct {
 // sabotage makes a step fail; only this package's tests have one.
 var sabotage func(step string, p *Policy) *failure
 
-// run is the whole life of a stage; it returns the exit code.
-func run() int {
-	s := &stage{}
-	for _, step := range s.steps() {
+// through takes one step after the other. After one that fails, which is told, no more
+// is done.
+func (s *stage) through(steps []step) bool {
+	for _, step := range steps {
 		f := step.do()
 		if f == nil && sabotage != nil {
 			f = sabotage(step.name, s.policy)
 		}
-		if f == nil {
-			continue
+		if f != nil {
+			tell(step.name, f)
+			return false
 		}
-		tell(step.name, f)
-		return 126
+	}
+	return true
+}
+
+// failed is the exit code after a step that failed.
+const failed = 126
+
+// run is the whole life of a stage; it returns the exit code.
+func run() int {
+	s := &stage{}
+	if !s.through(s.steps()) {
+		return failed
 	}
 	return s.attend()
 }
