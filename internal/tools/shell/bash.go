@@ -82,7 +82,7 @@ func (b *bash) Spec() *tool.Spec {
 		schema += bashBackground
 	}
 	description := strings.TrimSpace(bashDescription)
-	if b.opt.Sandbox.mayLeave() {
+	if b.opt.Sandbox.offers() {
 		schema += bashOutside
 		description += outsideDescription
 	}

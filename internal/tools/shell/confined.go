@@ -15,6 +15,9 @@ type Sandbox struct {
 	// MayLeave reports whether a command may ask to run without isolation: there is
 	// a sandbox, and nothing requires it.
 	MayLeave func() bool
+	// Offers reports whether the input that asks for it is described. Nil: where
+	// MayLeave says so. What is described grants nothing.
+	Offers func() bool
 	// Locked reports whether the sandbox keeps commands from changing what lies at
 	// this path (absolute and clean) inside the project.
 	Locked func(abs string) bool
@@ -22,6 +25,13 @@ type Sandbox struct {
 	Network func() string
 	// Limits are those of its commands.
 	Limits sandbox.Limits
+}
+
+func (s *Sandbox) offers() bool {
+	if s.Offers != nil {
+		return s.Offers()
+	}
+	return s.mayLeave()
 }
 
 func (s *Sandbox) mayLeave() bool { return s.MayLeave != nil && s.MayLeave() }

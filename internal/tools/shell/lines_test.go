@@ -54,6 +54,17 @@ func TestLinesDoNotDependOnPieces(t *testing.T) {
 	})
 }
 
+// A byte that is no UTF-8 takes the same part of a long line whether the cursor went
+// back in it or not.
+func TestABadByteInALongLine(t *testing.T) {
+	long := "\xff" + strings.Repeat("z", 3*lineLimit/2)
+	want, _ := linesOf(long + "\r\n").since(0)
+	got, _ := linesOf(long+"\r", "\n").since(0)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestLogKeepsTheNewestLines(t *testing.T) {
 	log := &lineLog{}
 	changed := log.change()

@@ -127,7 +127,7 @@ func (s *Screen) overwrite(b []byte) {
 			s.part = bytes.Clone(b)
 			return
 		}
-		r, n := utf8.DecodeRune(b)
+		r, n := decodeCell(b)
 		b = b[n:]
 		for len(s.cells) < s.col {
 			s.cells = append(s.cells, ' ')
@@ -146,6 +146,29 @@ func (s *Screen) overwrite(b []byte) {
 	}
 }
 
+// badByte and what follows it stand in cells for bytes that are no UTF-8, so that they
+// come out as they came, as they do where the cursor never went back.
+const badByte = utf8.MaxRune + 1
+
+func decodeCell(b []byte) (r rune, n int) {
+	if r, n = utf8.DecodeRune(b); r == utf8.RuneError && n == 1 {
+		r = badByte + rune(b[0])
+	}
+	return r, n
+}
+
+func bytesOf(cells []rune) []byte {
+	b := make([]byte, 0, len(cells))
+	for _, r := range cells {
+		if r >= badByte {
+			b = append(b, byte(r-badByte))
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
+}
+
 func (s *Screen) column() int {
 	if s.cells == nil {
 		return utf8.RuneCount(s.line)
@@ -156,7 +179,11 @@ func (s *Screen) column() int {
 // move puts the cursor into a column of the line.
 func (s *Screen) move(col int) {
 	if s.cells == nil {
-		s.cells = append(make([]rune, 0, len(s.line)), bytes.Runes(s.line)...)
+		s.cells = make([]rune, 0, len(s.line))
+		for rest := s.line; len(rest) > 0; {
+			r, n := decodeCell(rest)
+			s.cells, rest = append(s.cells, r), rest[n:]
+		}
 		s.line = s.line[:0]
 	}
 	s.col, s.part = min(col, max(maxColumn, len(s.cells))), nil
@@ -181,7 +208,7 @@ func (s *Screen) finish() {
 // flush ends what can be written over.
 func (s *Screen) flush() {
 	if s.cells != nil {
-		s.settle([]byte(string(s.cells)))
+		s.settle(bytesOf(s.cells))
 		s.cells, s.col, s.part = nil, 0, nil
 	}
 	s.settle(s.line)
@@ -298,7 +325,7 @@ func (s *Screen) peek() (kept sandbox.Captured, unfinished []byte) {
 	kept = s.kept.Captured()
 	kept.Head = bytes.Clone(kept.Head) // the stream goes on behind it
 	if s.cells != nil {
-		return kept, []byte(string(s.cells))
+		return kept, bytesOf(s.cells)
 	}
 	return kept, bytes.Clone(s.line)
 }
