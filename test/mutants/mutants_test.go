@@ -37,7 +37,9 @@ func TestEachRuleIsMissed(t *testing.T) {
 	}
 }
 
-func (m *mutant) check(t *testing.T, root string) {
+// check holds that the test fails without the rule, and returns what it printed.
+func (m *mutant) check(t *testing.T, root string) string {
+	t.Helper()
 	pkg, test := filepath.ToSlash(filepath.Dir(m.file)), m.test
 	if at, name, ok := strings.Cut(m.test, ":"); ok {
 		pkg, test = at, name
@@ -50,6 +52,7 @@ func (m *mutant) check(t *testing.T, root string) {
 	case !strings.Contains(out, "--- FAIL: "+test):
 		t.Errorf("%s did not run: %v\n%s", m.test, err, out)
 	}
+	return out
 }
 
 // overlay writes the file without the rule, and the list that shows it to the

@@ -11,7 +11,7 @@ import (
 // mutants are the rules. A number is that of a fault that another program had; those
 // of the decision table have their controls in internal/policy, beside its rows.
 func mutants() []mutant {
-	return slices.Concat(projectsAndTeams(), auditLog(), afterCommands(), sandboxes())
+	return slices.Concat(projectsAndTeams(), auditLog(), afterCommands(), sandboxes(), remembered())
 }
 
 func projectsAndTeams() []mutant {
