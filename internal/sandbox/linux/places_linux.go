@@ -45,6 +45,8 @@ type places struct {
 	mu     sync.Mutex
 	record *os.File // nil until it is needed
 	held   map[string]*use
+	// left is set when something could not be removed: the record still names it.
+	left bool
 }
 
 type use struct {
@@ -203,9 +205,10 @@ func (p *places) drop(held []string) error {
 			gone.Gone = true
 			err = p.note(gone)
 		}
+		p.left = p.left || err != nil
 		errs = append(errs, err)
 	}
-	if len(p.held) == 0 && p.record != nil {
+	if len(p.held) == 0 && p.record != nil && !p.left {
 		errs = append(errs, p.record.Truncate(0))
 	}
 	return errors.Join(errs...)
@@ -337,7 +340,11 @@ func (p *places) close() error {
 	if p.record == nil || len(p.held) > 0 {
 		return nil // what a stuck process still needs is left to the next start
 	}
-	err := errors.Join(os.Remove(p.record.Name()), p.record.Close())
+	var err error
+	if !p.left { // else the next start reads it
+		err = os.Remove(p.record.Name())
+	}
+	err = errors.Join(err, p.record.Close())
 	p.record = nil
 	return err
 }
