@@ -22,7 +22,7 @@ func newAudit(f *Factory) *cobra.Command {
 
 // auditCommand makes a command on the audit log of the current folder.
 func auditCommand(f *Factory, use, short string, most int, run func(*audit.Reader, []string) error) *cobra.Command {
-	o := &wire.Options{WithoutModel: true, InMemory: true}
+	o := &wire.Options{WithoutModel: true, InMemory: true, RunsNothing: true}
 	cmd := &cobra.Command{
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,7 +15,7 @@ func newPermissions(f *Factory) *cobra.Command {
 }
 
 func newPermissionsList(f *Factory) *cobra.Command {
-	o := &wire.Options{WithoutModel: true, InMemory: true}
+	o := &wire.Options{WithoutModel: true, InMemory: true, RunsNothing: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "Show the rules with their sources", Args: noArgs,

@@ -27,7 +27,7 @@ func newSessions(f *Factory) *cobra.Command {
 
 // sessionCommand makes a command on the store of the current folder's sessions.
 func sessionCommand(f *Factory, use, short string, words int, run func(*wire.System, []string) error) *cobra.Command {
-	o := &wire.Options{WithoutModel: true, InMemory: true}
+	o := &wire.Options{WithoutModel: true, InMemory: true, RunsNothing: true}
 	cmd := &cobra.Command{
 		Use: use, Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -110,16 +110,24 @@ func (s *Store) List(limit int) ([]Info, error) {
 	return out, nil
 }
 
-// scanAll scans the journals at these places, on all cores.
+// scanAll scans the journals at these places.
 func scanAll(sessions *state.Folder, files []Info, scans []int, out []Info) {
-	const fewest = 8 // for which it is worth to begin another goroutine
-	workers := min(runtime.GOMAXPROCS(0), 1+len(scans)/fewest)
+	const fewest = 8
+	onAllCores(len(scans), fewest, func(n int) {
+		i := scans[n]
+		out[i] = scanJournal(sessions, files[i])
+	})
+}
+
+// onAllCores does a thing for each number below n; fewest is for how many it is worth
+// to begin another goroutine.
+func onAllCores(n, fewest int, do func(i int)) {
+	workers := min(runtime.GOMAXPROCS(0), 1+n/fewest)
 	var wg sync.WaitGroup
 	for w := range workers {
 		wg.Go(func() {
-			for n := w; n < len(scans); n += workers {
-				i := scans[n]
-				out[i] = scanJournal(sessions, files[i])
+			for i := w; i < n; i += workers {
+				do(i)
 			}
 		})
 	}
@@ -183,20 +191,13 @@ func journals(sessions *state.Folder) ([]Info, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Info
-	for _, e := range entries {
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		id, ok := strings.CutSuffix(e.Name(), journalExt)
-		if !ok || !core.ValidSessionID(id) || !e.Type().IsRegular() {
-			continue
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, Info{ID: id, Time: info.ModTime(), Size: info.Size()})
+		return !ok || !core.ValidSessionID(id) || !e.Type().IsRegular()
+	})
+	out, err := lookAtAll(entries)
+	if err != nil {
+		return nil, err
 	}
 	slices.SortFunc(out, func(a, b Info) int {
 		if c := b.Time.Compare(a.Time); c != 0 {
@@ -205,6 +206,28 @@ func journals(sessions *state.Folder) ([]Info, error) {
 		return strings.Compare(b.ID, a.ID)
 	})
 	return out, nil
+}
+
+// lookAtAll asks the system for the time and size of each journal, without those
+// that were deleted meanwhile.
+func lookAtAll(entries []fs.DirEntry) ([]Info, error) {
+	const fewest = 64 // for which it is worth to begin another goroutine
+	out, failed := make([]Info, len(entries)), make([]error, len(entries))
+	onAllCores(len(entries), fewest, func(i int) {
+		info, err := entries[i].Info()
+		switch {
+		case err == nil:
+			out[i] = Info{ID: strings.TrimSuffix(entries[i].Name(), journalExt), Time: info.ModTime(), Size: info.Size()}
+		case !errors.Is(err, fs.ErrNotExist):
+			failed[i] = err
+		}
+	})
+	for _, err := range failed {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(out, func(i Info) bool { return i.ID == "" }), nil
 }
 
 // scanJournal reads where a journal begins and where it ends. Where that does

@@ -195,6 +195,34 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// Many journals are looked at by several goroutines: none is lost or listed twice, and
+// the newest stand first.
+func TestListOfMany(t *testing.T) {
+	const many = 500
+	f := newFixture(t)
+	f.write(t, "20260101-100000-0000", user("hello"))
+	text, err := os.ReadFile(f.path("20260101-100000-0000"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range many {
+		path := f.path(fmt.Sprintf("20260101-100000-%04x", n))
+		at := time.Date(2026, 1, 1, 0, 0, n*7%many, 0, time.UTC) // 7 shares no divisor with many: each time once
+		if err := errors.Join(os.WriteFile(path, text, 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := f.List(0)
+	if err != nil || len(list) != many {
+		t.Fatalf("%d of %d sessions, %v", len(list), many, err)
+	}
+	for i, info := range list {
+		if want := time.Date(2026, 1, 1, 0, 0, many-1-i, 0, time.UTC); !info.Time.Equal(want) || info.Size != int64(len(text)) {
+			t.Fatalf("at place %d stands %+v, not the one of %s", i, info, want)
+		}
+	}
+}
+
 func BenchmarkList200(b *testing.B) {
 	f := newFixture(b)
 	for n := range 200 {

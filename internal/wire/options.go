@@ -52,6 +52,9 @@ type Options struct {
 	// sandbox, which is tried then; WithoutFolder opens
 	// no project: the user's settings and providers are there, tools are not.
 	WithoutModel, InMemory, WithoutFolder bool
+	// RunsNothing is for commands that only read or write what Garuda keeps: the sandbox
+	// is not looked for, nor is a word said of it, unless somebody asks.
+	RunsNothing bool
 	// FindSandbox stands in for the search of this machine's sandbox; for tests.
 	FindSandbox func(context.Context) (sandbox.Executor, error)
 	// UseModel stands in for the model that would be chosen; for the demo.

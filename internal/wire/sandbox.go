@@ -18,8 +18,10 @@ import (
 	"garuda/internal/tools/shell"
 )
 
-// openSandbox begins to find the sandbox that commands run in. Where one is
-// required it waits, and without one nothing starts.
+// openSandbox says how the sandbox is found that commands run in. Looking for it takes
+// longer than most commands that only read or write a file of Garuda's, so it begins here
+// only where something may run; else when somebody asks for it. Where one is required
+// such a start waits, and without one it fails.
 func (s *System) openSandbox() error {
 	s.host = host.New(host.Options{Supervisor: s.procs, Path: os.Getenv("PATH"), Root: s.workspace.Root()})
 	network, err := s.newNetwork()
@@ -39,6 +41,10 @@ func (s *System) openSandbox() error {
 		find = nil
 	}
 	s.executor = split.New(split.Options{Host: s.host, Find: find, Required: by != "" || s.team.RequireSandbox, InsideEnv: s.insideEnv})
+	if s.options.RunsNothing {
+		return nil // whoever then runs something all the same, or shows what holds it, asks
+	}
+	s.executor.Begin()
 	if by == "" {
 		return nil
 	}
@@ -140,9 +146,18 @@ func (s *System) mayLeave() bool {
 	return !s.settings.Strict && !s.team.RequireSandbox && s.isolated()
 }
 
+// offersLeaving reports whether tools are described as ones that may ask for it. A start
+// that runs none goes by the settings, for which no sandbox has to be found.
+func (s *System) offersLeaving() bool {
+	if !s.options.RunsNothing {
+		return s.mayLeave()
+	}
+	return !s.settings.Strict && !s.team.RequireSandbox && s.settings.Executor != executorHost
+}
+
 // shellSandbox is what bash knows of the sandbox.
 func (s *System) shellSandbox() shell.Sandbox {
-	return shell.Sandbox{MayLeave: s.mayLeave, Locked: s.lockedPaths(), Network: s.networkInWords, Limits: s.commandLimits()}
+	return shell.Sandbox{MayLeave: s.mayLeave, Offers: s.offersLeaving, Locked: s.lockedPaths(), Network: s.networkInWords, Limits: s.commandLimits()}
 }
 
 // sandbox is the isolating executor, or why there is none.
@@ -155,9 +170,9 @@ func (s *System) sandbox() (sandbox.Executor, error) {
 }
 
 // sandboxNotice says why commands run without a sandbox that was wanted, or in one that
-// is not the best; "" else.
+// is not the best; "" else, and for a start that runs none, which does not look for it.
 func (s *System) sandboxNotice() string {
-	if s.executor == nil {
+	if s.executor == nil || s.options.RunsNothing {
 		return ""
 	}
 	switch _, err := s.executor.Inside(); {

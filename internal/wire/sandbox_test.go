@@ -270,3 +270,42 @@ func TestAPlaceForCommandsThatCannotBeMade(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A start that runs nothing, as those of `garuda sessions` and `garuda permissions` are,
+// does not look for a sandbox until its state is shown all the same. Another one looks
+// beside the start.
+func TestASandboxIsLookedForWhenItIsNeeded(t *testing.T) {
+	for _, settings := range []string{`{}`, `{"executor": "os"}`} {
+		searches := make(chan struct{}, 10)
+		find := func(context.Context) (sandbox.Executor, error) {
+			searches <- struct{}{}
+			return &isolating{}, nil
+		}
+		s, err := withSandbox(t, find, settings, func(o *Options) { o.UseModel, o.WithoutModel, o.RunsNothing = nil, true, true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Rules()
+		s.Notices()
+		if _, err := s.Sessions().List(0); err != nil {
+			t.Error(err)
+		}
+		if len(searches) != 0 {
+			t.Errorf("%s: a start that runs nothing looked for a sandbox", settings)
+		}
+		s.SandboxInWords()
+		s.SandboxInWords()
+		if len(searches) != 1 {
+			t.Errorf("%s: %d searches when the state was shown twice, not one", settings, len(searches))
+		}
+	}
+	searched := make(chan struct{})
+	_, err := withSandbox(t, func(context.Context) (sandbox.Executor, error) {
+		close(searched)
+		return &isolating{}, nil
+	}, `{}`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-searched // without anybody's asking
+}

@@ -1,16 +1,17 @@
 // Package split is the executor of a session: it sends each command into the
 // sandbox, and past it only those that were granted so.
 //
-// Finding a sandbox takes a few milliseconds, so it goes on beside the rest of
-// the start, and whoever asks for it first waits. It never decides which command
-// may leave the sandbox, and where a sandbox is required and there is none it
-// runs nothing.
+// Finding a sandbox takes some milliseconds, so it is looked for only when somebody
+// asks for it, or beside the rest of a start that will; whoever asks first waits.
+// It never decides which command may leave the sandbox, and where a sandbox is
+// required and there is none it runs nothing.
 package split
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"garuda/internal/sandbox"
 )
@@ -41,7 +42,10 @@ type Executor struct {
 	required bool
 	env      func() []string
 
+	// find looks for the sandbox, with a context that cancel ends, once begun has begun it.
+	find   func()
 	cancel context.CancelFunc
+	begun  sync.Once
 	found  chan struct{} // closes when the two below are set
 	inside sandbox.Executor
 	err    error
@@ -49,7 +53,7 @@ type Executor struct {
 
 var _ sandbox.Splitter = (*Executor)(nil)
 
-// New begins to find the sandbox. Shutdown ends that too.
+// New looks for no sandbox yet: Begin does, or whoever asks for it first.
 func New(o Options) *Executor {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Executor{host: o.Host, required: o.Required, env: o.InsideEnv, cancel: cancel, found: make(chan struct{})}
@@ -57,18 +61,31 @@ func New(o Options) *Executor {
 		close(e.found)
 		return e
 	}
-	go func() {
+	e.find = func() {
 		defer close(e.found)
 		if e.inside, e.err = o.Find(ctx); e.err == nil && e.inside == nil {
 			e.err = errors.New("this machine has no sandbox that Garuda knows")
 		}
-	}()
+	}
 	return e
 }
+
+// Begin begins to look for the sandbox, for who is about to need it, and returns at
+// once. Shutdown ends the search.
+func (e *Executor) Begin() {
+	if e.find != nil {
+		e.begun.Do(func() { go e.find() })
+	}
+}
+
+// errEnded is for who asks for a sandbox only after the end. It is not known whether
+// there is one, so nothing runs without.
+var errEnded = fmt.Errorf("%w: the session has ended, and no sandbox was looked for", sandbox.ErrUnknown)
 
 // Inside is the isolating executor, or nil; err then says why there is none, and is
 // nil where none was wanted.
 func (e *Executor) Inside() (sandbox.Executor, error) {
+	e.Begin()
 	<-e.found
 	if e.err != nil {
 		return nil, e.err
@@ -148,9 +165,16 @@ func (e *Executor) Start(ctx context.Context, cmd *sandbox.Command) (sandbox.Pro
 	return to.Start(ctx, cmd)
 }
 
-// Shutdown ends what both executors started, and waits for it.
+// Shutdown ends what both executors started, and waits for it. A sandbox that nobody
+// asked for is not looked for any more.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	e.cancel()
+	if e.find != nil {
+		e.begun.Do(func() {
+			e.err = errEnded
+			close(e.found)
+		})
+	}
 	err := e.host.Shutdown(ctx)
 	if inside, _ := e.Inside(); inside != nil {
 		err = errors.Join(err, inside.Shutdown(ctx))

@@ -156,10 +156,40 @@ func TestShutdownEndsTheSearch(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
+	e.Begin()
 	if err := e.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Inside(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// A sandbox is looked for once, when somebody begins it or asks, and not before. Who
+// asks only after the end gets none, and runs nothing on the machine instead.
+func TestASandboxIsLookedForWhenItIsAskedFor(t *testing.T) {
+	_, host := fakes()
+	searches := 0
+	find := func(context.Context) (sandbox.Executor, error) {
+		searches++
+		in, _ := fakes()
+		return in, nil
+	}
+	e := split.New(split.Options{Host: host, Find: find})
+	if e.Outside() != sandbox.Executor(host) || searches != 0 {
+		t.Errorf("%d searches before anybody asked", searches)
+	}
+	e.Begin()
+	if e.Name() != "linux" || e.Isolation() != sandbox.IsolationOS || searches != 1 {
+		t.Errorf("%s, %s, after %d searches", e.Name(), e.Isolation(), searches)
+	}
+
+	searches = 0
+	unasked := split.New(split.Options{Host: host, Find: find})
+	if err := unasked.Shutdown(t.Context()); err != nil || searches != 0 {
+		t.Errorf("the end looked for a sandbox %d times: %v", searches, err)
+	}
+	if _, err := unasked.Run(t.Context(), &sandbox.Command{Argv: []string{"a"}}); !errors.Is(err, sandbox.ErrUnknown) || searches != 0 || len(host.ran) != 0 {
+		t.Errorf("%v; %d searches, the host ran %v", err, searches, host.ran)
 	}
 }
