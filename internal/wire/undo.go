@@ -43,6 +43,9 @@ func (s *System) brokenOff(sess *engine.Session) []string {
 	return []string{"an undo was broken off half way; /undo goes on with it"}
 }
 
+// errNothingToCompare is of a session in which no turn stands.
+var errNothingToCompare = errors.New("there is nothing to compare with: no turn was taken, or each was taken back")
+
 var errNoUndo = errors.New("undo is off (undo.enabled in the settings, --no-undo)")
 
 // PlanUndo implements plain.Undoer.
@@ -109,7 +112,7 @@ func (h *Host) Diff(ctx context.Context, last bool, path string) ([]snapshot.Fil
 		point = h.s.LastPoint()
 	}
 	if point == "" {
-		return nil, errors.New("the session has no turn yet")
+		return nil, errNothingToCompare
 	}
 	if path != "" {
 		p, err := h.sys.workspace.ResolveEntry(path)

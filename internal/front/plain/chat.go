@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,10 @@ type chat struct {
 	partial string
 	// busy is true from a prompt's submission to the end of its turn.
 	busy, stopping bool
-	question       *question
-	confirm        *confirm
+	// aside is true while what runs is a command line or a compaction, and no turn.
+	aside    bool
+	question *question
+	confirm  *confirm
 	// handOff waits while the chat is idle. planAsked is true once the running turn
 	// has shown a plan for approval.
 	handOff   *handOff
@@ -120,7 +123,7 @@ func (c *chat) follow(ctx context.Context) {
 	c.session = s
 	c.activity = &lines.Activity{Screen: c.screen, Diffs: true, Todos: true, Live: true, Clock: c.clock}
 	c.events, c.seen = make(chan numbered), -1
-	c.busy, c.stopping, c.question, c.lastTurn = false, false, nil, nil
+	c.busy, c.aside, c.stopping, c.question, c.lastTurn = false, false, false, nil, nil
 	c.handOff = nil
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -213,7 +216,7 @@ func (c *chat) prompt() {
 	case c.question != nil:
 		text = c.question.keys() + "› "
 	case c.confirm != nil:
-		text = "y/n› "
+		text = cmp.Or(c.confirm.keys, "y/n") + "› "
 	case c.busy:
 		return
 	case c.handOff != nil:

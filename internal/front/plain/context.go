@@ -14,7 +14,7 @@ func runCompact(_ context.Context, c *chat, focus string) error {
 	if err := c.session.Compact(focus); err != nil {
 		return fmt.Errorf("sum the conversation up: %w", err)
 	}
-	c.busy = true
+	c.busy, c.aside = true, true
 	c.say("Ctrl-C leaves the conversation as it is")
 	return nil
 }
@@ -68,13 +68,13 @@ func (c *chat) shell(command string) {
 		c.fail(fmt.Errorf("run %s: %w", inShort(command), err))
 		return
 	}
-	c.busy = true
+	c.busy, c.aside = true, true
 }
 
 // asideEnded goes on after a command line or a compaction.
 func (c *chat) asideEnded(e engine.AsideEnded) {
 	stopped := c.stopping
-	c.busy, c.stopping = false, false
+	c.busy, c.aside, c.stopping = false, false, false
 	c.screen.EndLine()
 	switch {
 	case e.Err != nil:

@@ -175,7 +175,8 @@ type fakeHost struct {
 	opened  int
 	list    []plain.SessionInfo
 	facts   []plain.Fact
-	hangs   func() // when set, New calls it and waits for its context
+	extra   []tool.Tool // what sessions opened from now on have besides
+	hangs   func()      // when set, New calls it and waits for its context
 }
 
 func newFakeHost(clock core.Clock, model llm.Model) *fakeHost {
@@ -193,7 +194,7 @@ func (h *fakeHost) open(id string) {
 	if id == "" {
 		id = fmt.Sprintf("20260301-120000-000%d", h.opened)
 	}
-	registry, err := tool.NewRegistry(slices.Concat(fakeTools(), consult.New())...)
+	registry, err := tool.NewRegistry(slices.Concat(fakeTools(), h.extra, consult.New())...)
 	if err != nil {
 		panic(err)
 	}

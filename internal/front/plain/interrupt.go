@@ -51,6 +51,10 @@ func (c *chat) interruptTurn(again bool) {
 	case c.stopping:
 		c.say("still stopping; press Ctrl-C again within 2 s to exit")
 	case c.question == nil && !again && c.session.Interrupt(engine.StopCommand):
+		if c.aside { // the person's own command: no turn runs
+			c.say("stopped the command")
+			return
+		}
 		c.say("stopped the command, the turn goes on; press Ctrl-C again within 2 s to stop the turn")
 	default:
 		c.stopTurn()
@@ -62,7 +66,11 @@ func (c *chat) interruptTurn(again bool) {
 func (c *chat) stopTurn() {
 	// A third press counts from here, so that one press too many does not leave.
 	c.stopping, c.pressed = true, time.Time{}
-	c.say("stopping the turn")
+	if c.aside {
+		c.say("stopping")
+	} else {
+		c.say("stopping the turn")
+	}
 	for _, text := range c.queue {
 		c.say("not sent: " + inShort(text))
 	}

@@ -16,9 +16,10 @@ type confirm struct {
 	// undone is what is said after a no.
 	undone string
 	do     func(ctx context.Context) error
-	// other are further answers, and hint is what can be answered then.
-	other map[string]func(ctx context.Context) error
-	hint  string
+	// other are further answers; hint is what can be answered then, and keys the
+	// letters of it, before the cursor.
+	other      map[string]func(ctx context.Context) error
+	hint, keys string
 }
 
 func (c *chat) confirmLine(ctx context.Context, text string) {

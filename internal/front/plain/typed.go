@@ -80,6 +80,8 @@ func (c *chat) start(ctx context.Context, text string, echo bool) {
 		c.fail(err)
 	case cmd != nil:
 		c.command(ctx, cmd, args)
+	case strings.TrimSpace(text) == "!":
+		c.fail(errors.New("say which command: !git status"))
 	case shellLine(text) != "":
 		c.shell(shellLine(text))
 	default:

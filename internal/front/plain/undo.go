@@ -65,7 +65,7 @@ func (c *chat) planUndo(ctx context.Context, redo bool) error {
 func (c *chat) showUndo(u *Undo, what string) {
 	asked := ""
 	if u.Turn.Message != nil {
-		asked = ": " + inShort(u.Turn.Message.PlainText())
+		asked = ": " + inShort(ownWords(u.Turn.Message))
 	}
 	c.screen.Line(lines.Warn, "? "+what+asked)
 	if u.Files == nil {
@@ -80,7 +80,7 @@ func (c *chat) showUndo(u *Undo, what string) {
 	}
 	for i, change := range u.Files.Changes {
 		if i == maxListed {
-			c.screen.Line(lines.Normal, fmt.Sprintf("  … and %d more", len(u.Files.Changes)-maxListed))
+			c.screen.Line(lines.Normal, "  … and "+restLine(u.Files.Changes[maxListed:]))
 			break
 		}
 		c.screen.Line(lines.Normal, "  "+changeLine(change))
@@ -96,6 +96,36 @@ func (c *chat) showUndo(u *Undo, what string) {
 	}
 }
 
+// ownWords is what the user wrote of a message, without the notes that went with it.
+func ownWords(m *core.Message) string {
+	var out []string
+	for _, b := range m.Blocks {
+		if b.Type == core.BlockText && b.Note == "" {
+			out = append(out, b.Text)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// restLine counts the changes that are not listed. What goes comes first: nobody should
+// say yes without knowing that.
+func restLine(rest []snapshot.Change) string {
+	counts := map[snapshot.What]int{}
+	for _, c := range rest {
+		counts[c.What]++
+	}
+	var said []string
+	for _, w := range []struct {
+		what snapshot.What
+		name string
+	}{{snapshot.Removed, "go"}, {snapshot.Added, "are made"}, {snapshot.Modified, "get other contents"}, {snapshot.ModeOnly, "another mode"}} {
+		if n := counts[w.what]; n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", n, w.name))
+		}
+	}
+	return fmt.Sprintf("%d more: %s", len(rest), strings.Join(said, ", "))
+}
+
 // changeLine is what happens to an entry: + it is made, - it goes, ~ its contents
 // change, m only its mode.
 func changeLine(c snapshot.Change) string {
@@ -109,7 +139,7 @@ func changeLine(c snapshot.Change) string {
 func notCovered(p *snapshot.Plan) []string {
 	out := []string{"not covered: what is ignored (.gitignore, .garudaignore), .git, and folders added with --add-dir"}
 	why := map[snapshot.Reason]string{
-		snapshot.Large: "larger than 10 MB", snapshot.Secret: "may hold secrets", snapshot.Special: "no regular files", snapshot.Unreadable: "not readable",
+		snapshot.Large: "files larger than 10 MB", snapshot.Secret: "files that may hold secrets", snapshot.Special: "what is no regular file", snapshot.Unreadable: "what cannot be read",
 	}
 	for _, reason := range []snapshot.Reason{snapshot.Large, snapshot.Secret, snapshot.Special, snapshot.Unreadable} {
 		var names []string
@@ -123,7 +153,7 @@ func notCovered(p *snapshot.Plan) []string {
 			names = append(names[:shown:shown], fmt.Sprintf("and %d more", more))
 		}
 		if len(names) > 0 {
-			out = append(out, "not covered, as they are "+why[reason]+": "+strings.Join(names, ", "))
+			out = append(out, "not covered, "+why[reason]+": "+strings.Join(names, ", "))
 		}
 	}
 	return out
@@ -141,6 +171,7 @@ func (c *chat) askUndo(u *Undo, what string) {
 	case u.Redo:
 	case both:
 		hint = "y: files and conversation · f: only the files · c: only the conversation · n: nothing"
+		c.confirm.keys = "y/f/c/n"
 		c.confirm.other = map[string]func(context.Context) error{"f": do(true, false), "c": do(false, true)}
 	case u.Files != nil:
 		hint = "y: the files · n: nothing (the conversation was compacted and stays)"
@@ -165,8 +196,11 @@ func (c *chat) undo(ctx context.Context, u *Undo, what string, files, conversati
 	var said []string
 	if result != nil {
 		back := fmt.Sprintf("%d files and folders put back", result.Done)
-		if result.Done == 1 {
+		switch {
+		case result.Done == 1:
 			back = "1 file or folder put back"
+		case u.Files.NoChange():
+			back = "no file differed"
 		}
 		said = append(said, back)
 	}
@@ -229,10 +263,10 @@ func runDiff(ctx context.Context, c *chat, args string) error {
 	return nil
 }
 
-// diffLine is A, M or D, the path, and how many lines came and went.
+// diffLine is the sign of the change, as in the lists of /undo, the path, and how many
+// lines came and went.
 func diffLine(d *snapshot.FileDiff) string {
-	letter := map[snapshot.What]string{snapshot.Added: "A", snapshot.Removed: "D", snapshot.Modified: "M", snapshot.ModeOnly: "m"}[d.What]
-	line := letter + " " + core.Visible(d.Path)
+	line := string(rune(d.What)) + " " + core.Visible(d.Path)
 	if d.Patch != "" {
 		line += fmt.Sprintf("  +%d -%d", d.Plus, d.Minus)
 	}
