@@ -77,7 +77,13 @@ func (t *turnRun) compactIfDue(ctx context.Context) {
 	}
 	whole, _ = t.a.conv.estimate()
 	space.again = whole + max(int(growth*float64(room)), 1)
-	if err == nil && whole <= due || space.full {
+	switch {
+	case err == nil && whole <= due:
+		return
+	case space.full && err != nil: // what to do was said; that a summary was asked for in vain was not
+		t.publish(Notice{Text: fmt.Sprintf("the conversation could not be summed up: %v; it goes on as it is", err)})
+		return
+	case space.full:
 		return
 	}
 	space.full = true

@@ -182,6 +182,17 @@ func TestFailedCompaction(t *testing.T) {
 	}
 }
 
+// Each summary that was asked for in vain is told of; what to do then only the first time.
+func TestCompactionFailsAgain(t *testing.T) {
+	bad := says("I went on with the work.")
+	b := windowBench(t, 12_000, []reply{bad, bad}, append(reading(1, 1, 7, 7, 7, 7, 7), says("done"))...)
+	said, _, end := b.talk(strings.Repeat("word ", 1200))
+	if end.End != core.EndDone || strings.Count(said, "summing up") != 2 || strings.Count(said, "could not be summed up: ") != 2 ||
+		strings.Count(said, "begin a new session") != 1 {
+		t.Errorf("%s %v:\n%s", end.End, end.Err, said)
+	}
+}
+
 // A summary is sent again after a failure that passes, like any request.
 func TestSummaryIsRetried(t *testing.T) {
 	summaries := []reply{fails(&llm.Error{Kind: llm.ErrOverloaded, Model: "fake/m"}), says(aSummary)}
