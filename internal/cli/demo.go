@@ -42,6 +42,7 @@ func runDemo(ctx context.Context, f *Factory, o *wire.Options) (err error) {
 		return err
 	}
 	o.CWD, o.Allow, o.Version = dir, demo.Rules(), f.Version
+	o.NoUndo = true // its folder goes with it, and snapshots of that would stay for good
 	if o.Model == "" {
 		if o.UseModel, err = demo.Model(); err != nil {
 			return err

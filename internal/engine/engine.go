@@ -203,6 +203,17 @@ func (s *Session) SetThinking(level llm.ThinkingLevel) error {
 	return err
 }
 
+// Rename gives the session a title, on one line.
+func (s *Session) Rename(title string) error {
+	err := errClosed
+	s.do(func(a *actor) {
+		a.journal.append(&session.Title{Title: title})
+		a.journal.flush()
+		err = a.journal.failure()
+	})
+	return err
+}
+
 // Subscribe reads the session's events from number from on (0 for all that are kept).
 func (s *Session) Subscribe(from int64) *Subscription { return s.log.subscribe(from) }
 

@@ -125,7 +125,13 @@ func (h *Host) Export(_ context.Context, name string) error {
 
 // Rename gives a session a title.
 func (h *Host) Rename(_ context.Context, id, title string) error {
-	return h.sys.sessions.Rename(id, title)
+	if h.s.ID() != id {
+		return h.sys.sessions.Rename(id, title)
+	}
+	if title = session.CleanTitle(title); title == "" {
+		return errors.New("the title is empty")
+	}
+	return h.s.Rename(title) // its journal is this process's already
 }
 
 // Delete removes a session.
