@@ -27,6 +27,8 @@ IGNORE_ROUNDS ?= 400
 WALK_ENTRIES ?= 200000
 WALK_LEVELS ?= 10000
 ORACLE_CHECKS ?= 2000
+# Of the mutants every so many-th is tried.
+MUTANTS ?= 1
 # Empty leaves the contract of executors to the quick tier, which tries it in short.
 CONTRACT ?= whole
 comma := ,
@@ -134,9 +136,9 @@ $(FOREIGN): test/foreign/package.json test/foreign/package-lock.json test/foreig
 	else echo 'no npm: the tests against other servers are skipped'; fi
 
 .PHONY: mutants
-mutants: ## take each safety rule away, and hold that its test fails
+mutants: ## take every MUTANTS-th safety rule away, and hold that its test fails
 	$(GO) vet -tags mutants ./test/mutants
-	$(TESTRUN) -tags mutants -count=1 -timeout 30m ./test/mutants
+	GARUDA_MUTANTS=$(MUTANTS) $(TESTRUN) -tags mutants -count=1 -timeout 60m ./test/mutants
 
 .PHONY: attacks
 attacks: ## try every attack against every sandbox of this system, as this user and as an ordinary one
