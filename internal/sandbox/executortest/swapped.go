@@ -112,7 +112,9 @@ func names(t testing.TB, dir string) string {
 func exchange(t testing.TB, dir, to string) (stop func()) {
 	t.Helper()
 	spare := dir + ".swapped"
-	if err := os.Symlink(to, spare); err != nil {
+	// A relative one, which leaves no folder that a look stays beneath.
+	target, err := filepath.Rel(filepath.Dir(dir), to)
+	if err := errors.Join(err, os.Symlink(target, spare)); err != nil {
 		t.Fatal(err)
 	}
 	swap := func() error { return unix.Renameat2(unix.AT_FDCWD, dir, unix.AT_FDCWD, spare, unix.RENAME_EXCHANGE) }
