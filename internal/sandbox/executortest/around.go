@@ -38,8 +38,13 @@ func Shell(dir, text string) *sandbox.Command {
 // WaitFor looks again and again, for at most 20 seconds, until it is done.
 func WaitFor(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	end := time.After(20 * time.Second)
+	for !done() {
+		select {
+		case <-again.C:
+		case <-end:
 			t.Fatalf("waited in vain for %s", what)
 		}
 	}
