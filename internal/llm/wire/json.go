@@ -15,8 +15,10 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. Its bytes are those that
-// encoding/json writes with HTML escaping off: invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. Its bytes are those that encoding/json
+// writes with HTML escaping off, but that what is no UTF-8 becomes U+FFFD itself, not
+// an escape for it: that is what a journal gives back, and a request must be the same
+// after a resume.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -37,7 +39,7 @@ func AppendString(dst []byte, s string) []byte {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			dst = append(dst, s[start:i]...)
-			dst = append(dst, `\ufffd`...)
+			dst = append(dst, "\ufffd"...)
 		case r == '\u2028' || r == '\u2029':
 			dst = append(dst, s[start:i]...)
 			dst = append(dst, `\u202`...)
