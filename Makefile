@@ -19,6 +19,8 @@ MORE_PLATFORMS := darwin/amd64
 # of a time Go 1.26 sometimes reports its own deadline as a failure. .ci/run takes smaller ones; docs/performance.md
 # says which sizes were last run by hand, and with what result.
 FUZZ_RUNS ?= 1000000x
+# Of the packages with fuzz targets every so many-th is taken.
+FUZZ_SHARE ?= 1
 DIFF_SCRIPTS ?= 20000
 TRACED_SCRIPTS ?= 20000
 KILLS ?= 200
@@ -103,8 +105,8 @@ cross-more: ## the same for the systems that differ least
 	@$(MAKE) cross PLATFORMS="$(MORE_PLATFORMS)"
 
 .PHONY: fuzz
-fuzz: ## run every fuzz target FUZZ_RUNS times
-	$(TESTRUN) -fuzz $(FUZZ_RUNS)
+fuzz: ## run the fuzz targets of every FUZZ_SHARE-th package FUZZ_RUNS times
+	$(TESTRUN) -fuzz $(FUZZ_RUNS) -share $(FUZZ_SHARE)
 
 .PHONY: deep-tests
 deep-tests: ## run the tests that take a sample size at those sizes

@@ -2,7 +2,7 @@
 // test and subtest that passed, failed or was skipped, and why it was skipped.
 //
 //	testrun [-counts FILE] [go test's arguments]
-//	testrun [-counts FILE] -fuzz 20000x                    each fuzz target of the module in turn
+//	testrun [-counts FILE] -fuzz 20000x [-share n]         each fuzz target of the module in turn
 //	testrun [-counts FILE] -sized A,B [arguments]          the tests of which variable A or B says the size
 //	testrun -sum FILE                                      the sum of what -counts wrote
 //
@@ -23,6 +23,7 @@ import (
 func main() {
 	counts := flag.String("counts", "", "append this run's counts to `FILE`")
 	fuzz := flag.String("fuzz", "", "run every fuzz target this `many` times, as in 20000x")
+	share := flag.Int("share", 1, "of the packages with fuzz targets only every `n`-th")
 	sized := flag.String("sized", "", "only tests that one of these `names` concerns, variables or packages")
 	sum := flag.String("sum", "", "print the sum of the counts in `FILE`")
 	// go test's own flags follow ours and are unknown here, so ours end at the
@@ -31,7 +32,7 @@ func main() {
 	if err := flag.CommandLine.Parse(own); err != nil {
 		os.Exit(2)
 	}
-	code, err := run(*counts, *fuzz, *sized, *sum, rest)
+	code, err := run(*counts, fuzzing{*fuzz, *share}, *sized, *sum, rest)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testrun:", err)
 		os.Exit(1)
@@ -44,7 +45,7 @@ func main() {
 func splitArguments(args []string) (own, rest []string) {
 	for len(args) >= 2 {
 		switch strings.TrimLeft(args[0], "-") {
-		case "counts", "fuzz", "sized", "sum":
+		case "counts", "fuzz", "share", "sized", "sum":
 			own, args = append(own, args[0], args[1]), args[2:]
 			continue
 		}
@@ -53,7 +54,7 @@ func splitArguments(args []string) (own, rest []string) {
 	return own, args
 }
 
-func run(countsFile, fuzz, sized, sumFile string, args []string) (int, error) {
+func run(countsFile string, fuzz fuzzing, sized, sumFile string, args []string) (int, error) {
 	if sumFile != "" {
 		return 0, printSum(sumFile)
 	}
@@ -70,8 +71,8 @@ func run(countsFile, fuzz, sized, sumFile string, args []string) (int, error) {
 	return code, nil
 }
 
-func runAll(fuzz, sized string, args []string, t *tally) (int, error) {
-	if fuzz != "" {
+func runAll(fuzz fuzzing, sized string, args []string, t *tally) (int, error) {
+	if fuzz.times != "" {
 		return fuzzAll(".", fuzz, t)
 	}
 	if sized != "" {
