@@ -1,6 +1,7 @@
 package shellscan
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -192,11 +193,20 @@ func valueOf(words []Word, letter byte, long string) []text {
 	return nil
 }
 
+// beyondPOSIX are the signs and words without one of which a text means the same to
+// every shell.
+func beyondPOSIX() []string {
+	return []string{"&>", "|&", "((", "[[", "{", "$'", `$"`, "$[", "<(", ">(", "=(", "<<<", ";&", "function", "coproc", "select", "time"}
+}
+
 // plainShell adds, to code for a shell that may be bash or one that knows only what
 // POSIX has, what it would be for the latter. That takes the dollar sign of $'…' and
 // $"…" as it stands, and parts &> (which the parser refuses there).
 func plainShell(list []text) []text {
 	for _, t := range list {
+		if !slices.ContainsFunc(beyondPOSIX(), func(sign string) bool { return strings.Contains(t.code, sign) }) {
+			continue
+		}
 		t.code = strings.NewReplacer("$'", `\$'`, `$"`, `\$"`, "&>", "& >").Replace(t.code)
 		t.known, t.plain = false, true
 		list = append(list, t)
