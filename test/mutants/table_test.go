@@ -57,7 +57,7 @@ func auditLog() []mutant {
 func afterCommands() []mutant {
 	const watched = "internal/watched/watched.go"
 	return []mutant{
-		{"a change of a watched file is asked about", "internal/tools/shell/settle.go", "if len(changes) == 0 {", "if true {", "TestWatchedFileIsAsked"},
+		{"a change of a watched file is asked about", "internal/tools/shell/settle.go", "if len(changes)+len(planted) == 0 {", "if true {", "TestWatchedFileIsAsked"},
 		{"a change that was not allowed is put back", "internal/tools/shell/settle.go", "call.Env.Workspace.PutBack(c.Was); err != nil", "error(nil); err != nil", "TestWatchedFileIsPutBack"},
 		{"a commit of the command's own is not trusted", watched, "!l.w.trusts(ctx, now.head)", "now.head == \"\"", "TestOwnCommitIsNeverKnown"},
 		{"a file is what its commit says", watched, "return bytes.Equal(text, c.Is.Data) ||", "return true ||", "TestChanges"},
